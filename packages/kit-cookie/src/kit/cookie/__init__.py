@@ -19,10 +19,11 @@ from ._cookies import (
     set_cookie,
     set_signed_cookie,
 )
-from ._reading import parse_cookies
+from ._reading import cookie_header, parse_cookies
 
 __all__ = (
     "CookieOptions",
+    "cookie_header",
     "delete_cookie",
     "format_cookie",
     "generate_cookie",

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from kit.interface import Context
+from kit.interface.dependence import depend_on
 
 from ._attributes import (
     MOST_OCTETS,
@@ -55,7 +56,7 @@ def get_cookie(c: Context, name: str | None = None, prefix: Prefix | None = None
     """
     if name is None:
         return _all_cookies(c)
-    return find_cookie(cookie_header(c), name if prefix is None else full_name_of(name, prefix))
+    return find_cookie(_header_of(c), name if prefix is None else full_name_of(name, prefix))
 
 
 def get_cookie_values(c: Context, name: str) -> list[str]:
@@ -68,7 +69,7 @@ def get_cookie_values(c: Context, name: str) -> list[str]:
         c: The context.
         name: The full name, with the prefix.
     """
-    header = cookie_header(c)
+    header = _header_of(c)
     return [value for _, value in parse_cookies(header, name)] if header else []
 
 
@@ -170,9 +171,15 @@ def delete_cookie(c: Context, name: str, **options: Unpack[CookieOptions]) -> st
     return get_cookie(c, name, options.get("prefix"))
 
 
+def _header_of(c: Context) -> str:
+    # APPSEC: or a cache would send the response of one client to another.
+    depend_on(c, "Cookie")
+    return cookie_header(c)
+
+
 def _all_cookies(c: Context) -> dict[str, str]:
     cookies: dict[str, str] = {}
-    for name, value in parse_cookies(cookie_header(c)):
+    for name, value in parse_cookies(_header_of(c)):
         cookies.setdefault(name, value)
     return cookies
 

@@ -19,7 +19,14 @@ _ESCAPES = re.compile(r'((?:\\[0-3][0-7]{2})+)|\\(["\\])')
 
 
 def cookie_header(c: Context) -> str:
-    """Returns the Cookie header of a request, or an empty text."""
+    """Returns the Cookie header of a request, or an empty text.
+
+    Unlike `get_cookie`, this does not tell caches that the response depends on cookies. Middleware
+    that uses it calls `kit.interface.dependence.depend_on` when a handler uses what it has read.
+
+    Args:
+        c: The context.
+    """
     header = c.req.header("cookie") or ""
     if "," in header:
         # SPEC: RFC 9113 section 8.2.3: HTTP/2 may split the header into several lines, which are

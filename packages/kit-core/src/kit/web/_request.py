@@ -41,7 +41,8 @@ class Request(Body):
     """A request.
 
     Args:
-        input: Absolute URL, any object whose `str` is one, or another request.
+        input: Absolute URL, any object whose `str` is one, or another request. The latter's body
+            then counts as read; `scope` is the same object.
         method: HTTP method; standard methods are converted to upper case. Default GET.
         headers: Headers, a mapping, or pairs.
         body: As for `Response`.
@@ -84,10 +85,11 @@ class Request(Body):
         headers: HeadersInit | None = None,
         body: BodyInit | None = None,
     ) -> None:
-        self.scope = None
-        self._received: ReceivedBody | None = None
         source = input if isinstance(input, Request) else None
-        self._root_path: str | None = source.root_path if source else None
+        # APPSEC: guards read the client's address there, so a copy must not lose it.
+        self.scope = source.scope if source else None
+        self._received: ReceivedBody | None = source._received if source else None
+        self._root_path: str | None = source._root_path if source else None
         if source:
             self._take_place(source)
         self._url: str | None = source.url if source else URL(str(input)).href
@@ -269,13 +271,13 @@ class Request(Body):
         copy._received = self._received
         copy._root_path = self._root_path
         copy._take_place(self)
-        if self.is_moved:
-            copy._is_moved = True
         copy._body = body
         return copy
 
     def _take_place(self, source: Request) -> None:
-        """Takes over how `root_path` is to be understood."""
+        """Takes over how `root_path` and the URL are to be understood."""
+        if source.is_moved:
+            self._is_moved = True
         if source.is_below_root_path:
             self._is_below = True
         if hasattr(source, "_root_pattern"):

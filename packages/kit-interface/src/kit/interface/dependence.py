@@ -4,7 +4,8 @@
 Middleware that reads a header for the handlers, e.g. a session cookie, adds that header to Vary
 after the handlers have run. By then, a cache registered after the middleware has already stored the
 response. Such middleware therefore calls `depend_on` before the handlers run, or when they use the
-data that it provides.
+data that it provides. So does everything else that hands a header to the handlers as data: cookies,
+typed parameters and validated values.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ def depend_on(c: Context[Any, Any], names: str) -> None:
             `"*"` if the response is for this request only.
     """
     noted = c.get(_VARIABLE)
-    c.set(_VARIABLE, names if noted is None else f"{noted}, {names}")
+    if noted is None:
+        c.set(_VARIABLE, names)
+    elif names != noted and names not in noted.split(", "):  # a handler may read it often
+        c.set(_VARIABLE, f"{noted}, {names}")
 
 
 def dependence(c: Context[Any, Any]) -> str | None:

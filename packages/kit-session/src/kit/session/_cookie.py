@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kit.cookie import CookieOptions, generate_cookie, get_cookie_values
+from kit.cookie import CookieOptions, cookie_header, generate_cookie, parse_cookies
 from kit.interface import Context
 from kit.interface.fields import add_vary
 
@@ -37,7 +37,7 @@ class SessionCookie:
 
     def read(self, c: Context[Any, Any]) -> str | None:
         """Returns the unchecked value in the request; None if there is none."""
-        values = get_cookie_values(c, self.name)
+        values = [value for _, value in parse_cookies(cookie_header(c), self.name)]
         # APPSEC: if there are two cookies with the name, another host of the site may have set
         # either.
         if len(values) != 1 and len(set(values)) != 1:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from kit.cookie import get_cookie
+from kit.interface.dependence import depend_on
 from kit.interface.media_types import is_json
 from kit.interface.signatures import describe
 from kit.validator.schemas import split_values
@@ -151,6 +152,10 @@ class Source:
         self._indent -= 1
 
     def _read_part(self, part: Part) -> None:
+        if part.target == "header":
+            # APPSEC: or a cache would send the response of one client to another.
+            names = part.schema.headers if part.is_model else ", ".join(sorted(part.names))
+            self._line(f"{self._constant('depend_on', depend_on)}(c, {names!r})")
         if part.is_model:
             self._read_model(part)
         elif part.target == "form":

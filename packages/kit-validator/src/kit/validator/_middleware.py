@@ -20,6 +20,7 @@ from kit.interface import (
     ValidationTarget,
     is_response,
 )
+from kit.interface.dependence import depend_on
 from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
 from kit.interface.metadata import attach, facts_of
 from kit.interface.signatures import accepts, describe_signature
@@ -154,6 +155,7 @@ def _singly(target: ValidationTarget, c: Context[Any, Any]) -> _Values:
     if target == "param":
         return c.req.param()
     if target == "header":
+        depend_on(c, "*")  # a function gets all of them
         return c.req.header()
     return get_cookie(c)
 
@@ -184,7 +186,8 @@ def _by_schema(target: ValidationTarget, schema: Schema) -> _Reader:
     if target == "json":
         return partial(_load_json, schema)
     if target == "header":
-        return partial(_load_headers, schema, frozenset(n for f in schema.fields for n in f[:2]))
+        own = frozenset(name for field in schema.fields for name in field[:2])
+        return partial(_load_headers, schema, own, schema.headers)
     lists = frozenset(field.key for field in schema.fields if field.takes_list)
     contents = frozenset(field.key for field in schema.fields if field.takes_content)
     return partial(_load_names, schema, target, lists, contents if target == "form" else ())
@@ -227,7 +230,11 @@ async def _load_names(
         raise _refusal(target, schema.errors(values, error), detail) from error
 
 
-async def _load_headers(schema: Schema, own: frozenset[str | None], c: Context[Any, Any]) -> Any:
+async def _load_headers(
+    schema: Schema, own: frozenset[str | None], names: str, c: Context[Any, Any]
+) -> Any:
+    # APPSEC: or a cache would send the response of one client to another.
+    depend_on(c, names)
     given = c.req.header()
     # APPSEC: a header spelled like the field, with `_`, is a different header: a client could send
     # `x_user` past a proxy that filters `x-user`.

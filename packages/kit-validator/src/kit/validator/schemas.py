@@ -108,6 +108,7 @@ class Schema(NamedTuple):
             in a header, commas separate them; see `split_values`.
         forbids: Whether unknown names are errors. Unknown headers are left out beforehand, since
             every request has some that no type knows, such as Host.
+        takes_others: Whether names without a field reach the value, as in a dict.
     """
 
     load: Callable[[Any], Any]
@@ -116,6 +117,14 @@ class Schema(NamedTuple):
     takes_lists: bool = False
     separated: frozenset[str] = frozenset()
     forbids: bool = False
+    takes_others: bool = False
+
+    @property
+    def headers(self) -> str:
+        """The headers that a value is built from, as in Vary; `*` if they may be any."""
+        if self.takes_others:
+            return "*"
+        return ", ".join(sorted({each.header for each in self.fields if each.header}))
 
 
 def schema_of(kind: Any, *, is_json: bool) -> Schema:
@@ -161,6 +170,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
             if _is_separated(field.type)
         ),
         any(getattr(each, "forbid_unknown_fields", False) for each in choices),
+        any(isinstance(each, (inspect.DictType, inspect.AnyType)) for each in choices),
     )
 
 
@@ -281,7 +291,20 @@ def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
         return Schema(model.validate_json, errors)
     fields = tuple(_model_fields(kind))
     separated = frozenset(_separated_in_python(kind))
-    return Schema(model.validate, errors, fields, False, separated, _forbids(kind))
+    takes_others = not fields or _takes_others(kind)
+    return Schema(model.validate, errors, fields, False, separated, _forbids(kind), takes_others)
+
+
+def _takes_others(kind: Any) -> bool:
+    """Returns whether a model keeps names without a field, or has code that sees them."""
+    config = getattr(kind, "model_config", None) or getattr(kind, "__pydantic_config__", None) or {}
+    decorators = getattr(kind, "__pydantic_decorators__", None)
+    validators = decorators.model_validators.values() if decorators is not None else ()
+    return (
+        config.get("extra") == "allow"
+        or any(each.info.mode != "after" for each in validators)
+        or any(map(_takes_others, get_args(kind)))
+    )
 
 
 def _forbids(kind: Any) -> bool:
