@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Behind a cache, no client gets a response that was made of another one's headers.
 
-A table of the ways in which Kit hands a header or a cookie to a handler as data. None of the handlers
-says Vary or private.
+A table of the ways in which Kit hands a header or a cookie to a handler as data. None of the
+handlers says Vary or private.
 """
 
 from __future__ import annotations

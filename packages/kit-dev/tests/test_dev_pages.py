@@ -14,7 +14,6 @@ from http.client import HTTPConnection, HTTPMessage
 from typing import Any
 
 import pytest
-
 from ports import free_port
 
 # Processes, which behave alike on each interpreter.
