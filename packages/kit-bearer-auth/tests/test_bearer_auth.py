@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+import re
 import string
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -109,7 +110,7 @@ async def test_header_that_comes_twice(prefix: str, other: str, right_first: boo
     headers = [("Authorization", line) for line in (lines if right_first else reversed(lines))]
     status, challenge, body = await answer(app_with(token=TOKEN, prefix=prefix), headers)
     assert (status, body) == (400, "Bad Request")
-    assert challenge == f'{prefix} error="invalid_request"'.strip()
+    assert challenge == 'Bearer error="invalid_request"'
 
 
 async def test_failures_are_text() -> None:
@@ -481,10 +482,11 @@ async def test_prefix(prefix: str) -> None:
     app = app_with(token=TOKEN, prefix=prefix)
     assert await answer(app, authorization(f"{prefix} {TOKEN}")) == INSIDE
     assert await answer(app, authorization(f"{prefix.swapcase()} {TOKEN}")) == INSIDE
-    assert await answer(app) == (401, f'{prefix} realm=""', "Unauthorized")
-    malformed = (400, f'{prefix} error="invalid_request"', "Bad Request")
+    scheme = prefix.partition(" ")[0]
+    assert await answer(app) == (401, f'{scheme} realm=""', "Unauthorized")
+    malformed = (400, f'{scheme} error="invalid_request"', "Bad Request")
     assert await answer(app, authorization(f"Other {TOKEN}")) == malformed
-    refused = (401, f'{prefix} error="invalid_token"', "Unauthorized")
+    refused = (401, f'{scheme} error="invalid_token"', "Unauthorized")
     assert await answer(app, authorization(f"{prefix} wrong")) == refused
 
 
@@ -497,18 +499,59 @@ async def test_prefix_is_no_regular_expression() -> None:
 async def test_empty_prefix() -> None:
     app = app_with(token=TOKEN, prefix="", realm="area")
     assert await answer(app, authorization(TOKEN)) == INSIDE
-    assert await answer(app) == (401, 'realm="area"', "Unauthorized")
-    malformed = (400, 'error="invalid_request"', "Bad Request")
+    assert await answer(app) == (401, 'Bearer realm="area"', "Unauthorized")
+    malformed = (400, 'Bearer error="invalid_request"', "Bad Request")
     assert await answer(app, authorization(f"Bearer {TOKEN}")) == malformed
-    refused = (401, 'error="invalid_token"', "Unauthorized")
+    refused = (401, 'Bearer error="invalid_token"', "Unauthorized")
     assert await answer(app, authorization("wrong")) == refused
+
+
+TOKEN_CHARACTERS = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+# SPEC: RFC 9110 sections 5.6.4, 11.2 and 11.6.1, without token68.
+QUOTED = r'"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"'
+PARAMETER = rf"{TOKEN_CHARACTERS}[ \t]*=[ \t]*(?:{TOKEN_CHARACTERS}|{QUOTED})"
+CHALLENGE = re.compile(rf"{TOKEN_CHARACTERS} +{PARAMETER}(?:[ \t]*,[ \t]*{PARAMETER})*")
+
+
+@pytest.mark.parametrize("value", [None, "!", f"Bearer {TOKEN}", "Token wrong", "wrong"])
+@pytest.mark.parametrize("pairs", [None, {"error": 'a "b"', "scope": "c\\"}])
+@pytest.mark.parametrize("realm", ["", "area", 'a "b" \\c', "é"])
+@pytest.mark.parametrize("header_name", ["Authorization", "X-Api-Key"])
+@pytest.mark.parametrize("prefix", ["", "Bearer", "Token", "Token v2"])
+async def test_every_challenge_is_valid(
+    prefix: str, header_name: str, realm: str, pairs: Any, value: str | None
+) -> None:
+    options: Any = None if pairs is None else {"www_authenticate_header": pairs}
+    app = app_with(
+        token="other",
+        prefix=prefix,
+        header_name=header_name,
+        realm=realm,
+        no_authentication_header=options,
+        invalid_authentication_header=options,
+        invalid_token=options,
+    )
+    _, challenge, _ = await answer(app, {} if value is None else {header_name: value})
+    assert CHALLENGE.fullmatch(challenge), challenge
+    assert challenge.partition(" ")[0] == (prefix.partition(" ")[0] or "Bearer")
+
+
+@pytest.mark.parametrize("header", ['realm="x"', 'error="x",realm="y"', '"x"', "=", "Bearer="])
+def test_a_challenge_of_ones_own_needs_a_scheme(header: str) -> None:
+    with pytest.raises(ValueError, match="is no challenge") as raised:
+        bearer_auth(token=TOKEN, invalid_token={"www_authenticate_header": header})
+    assert str(raised.value) == (
+        f"bearer_auth: invalid_token['www_authenticate_header'] {header!r} is no challenge: "
+        "expected a scheme before the parameters, as in 'Bearer realm=\"api\"' (RFC 9110, section "
+        "11.6.1)"
+    )
 
 
 async def test_header_name() -> None:
     app = app_with(token=TOKEN, header_name="X-Api-Key", prefix="")
     assert await answer(app, {"x-api-key": TOKEN}) == INSIDE
     assert (await answer(app, {"X-API-KEY": "wrong"}))[0] == 401
-    assert (await answer(app, authorization(TOKEN)))[1] == 'realm=""'
+    assert (await answer(app, authorization(TOKEN)))[1] == 'Bearer realm=""'
 
 
 # --- messages and challenges of one's own -------------------------------------------------------
@@ -582,7 +625,7 @@ async def test_www_authenticate_header(
 async def test_pairs_without_prefix_and_with_another() -> None:
     options: FailureOptions = {"www_authenticate_header": {"error": "x", "scope": "y"}}
     app = app_with(token=TOKEN, prefix="", invalid_token=options)
-    assert (await answer(app, authorization("wrong")))[1] == 'error="x",scope="y"'
+    assert (await answer(app, authorization("wrong")))[1] == 'Bearer error="x",scope="y"'
     app = app_with(token=TOKEN, prefix="Token", invalid_token=options)
     assert (await answer(app, authorization("Token wrong")))[1] == 'Token error="x",scope="y"'
 
@@ -727,4 +770,4 @@ async def test_two_in_one_app() -> None:
     app.get("/x", lambda c: c.text("inside"))
     assert await answer(app, {"X-Outer": "outer", "Authorization": "Bearer inner"}) == INSIDE
     assert await answer(app, {"X-Outer": "outer"}) == ABSENT
-    assert (await answer(app, authorization("Bearer inner")))[1] == 'realm=""'
+    assert (await answer(app, authorization("Bearer inner")))[1] == 'Bearer realm=""'

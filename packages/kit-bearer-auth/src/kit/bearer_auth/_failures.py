@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
 
 from kit.interface import Context, HTTPException
 from kit.interface.calls import call
-from kit.interface.fields import is_field_value, is_token, quoted_string
+from kit.interface.fields import TOKEN, is_field_value, is_token, quoted_string
 from kit.interface.options import OptionChecks
 
 # PERF: the common ones, without importing http.
 _PHRASES = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden"}
+# SPEC: RFC 9110 section 11.6.1: a challenge begins with a scheme.
+_CHALLENGE = re.compile(rf"{TOKEN}(?:[ ,]|$)")
 _KEYS = ("message", "www_authenticate_header", "status")
 
 
@@ -22,8 +25,8 @@ class FailureOptions(TypedDict, total=False):
     Attributes:
         message: The body: a str is sent as text/plain, any other value as JSON; `""` is an empty
             body. A function, plain or async, is called with `c` and returns either of them.
-        www_authenticate_header: The challenge: a str is sent unchanged, a mapping as `key="value"`
-            pairs after the scheme; `""` selects the default, since a 401 needs a challenge (RFC
+        www_authenticate_header: The challenge: a str, which begins with a scheme, is sent
+            unchanged, a mapping as `key="value"` pairs after the scheme; `""` selects the default, since a 401 needs a challenge (RFC
             9110 section 11.6.1). A function, plain or async, is called with `c` and returns either
             of them.
         status: HTTP status code, 400 to 499. The challenge is sent with every status.
@@ -72,7 +75,7 @@ def prepare(
         name: Name of the argument of `bearer_auth`, for error messages.
         options: The value of that argument.
         status: HTTP status code if the options set none.
-        challenge: The scheme and a space, put before key-value pairs, or an empty string.
+        challenge: The scheme and a space, put before key-value pairs.
         parameters: Called with the status; returns the parameters of the challenge if the options
             set none.
 
@@ -136,6 +139,11 @@ def _header_text(where: str, value: Any, challenge: str) -> str:
             raise ValueError(
                 f"bearer_auth: {where} {value!r:.100} can't be sent in a header: "
                 "expected latin-1 text without control characters or surrounding spaces"
+            )
+        if _CHALLENGE.match(value) is None:
+            raise ValueError(
+                f"bearer_auth: {where} {value!r:.100} is no challenge: expected a scheme before the "
+                "parameters, as in 'Bearer realm=\"api\"' (RFC 9110, section 11.6.1)"
             )
         return value
     if not isinstance(value, Mapping):

@@ -34,6 +34,7 @@ It returns the token's user, or True; a falsy result, such as None, rejects the 
 # SPEC: RFC 6750 section 2.1, b64token.
 _B64TOKEN = r"[A-Za-z0-9\-._~+/]+=*"
 _USER = "user"
+_SCHEME = "Bearer"
 
 
 def bearer_auth(
@@ -67,7 +68,8 @@ def bearer_auth(
             or a falsy value to reject the token. Replaces `token`.
         realm: Name of the protected area, for the challenge to requests without credentials.
         prefix: Scheme before the token, compared case-insensitively. If empty, the header contains
-            only the token, and challenges have no scheme.
+            only the token. A challenge begins with the first word of the prefix, or with Bearer if
+            it is empty, since a challenge needs a scheme (RFC 9110, section 11.6.1).
         header_name: The request header that contains the credentials.
         hash_function: Function `(token)`, plain or async, that returns the token's hash as str or
             bytes, or None, which never matches. It must be deterministic. Default: SHA-256.
@@ -99,7 +101,7 @@ def bearer_auth(
             "bearer_auth(no_authentication_header=...) can't be used with optional=True, "
             "which lets requests without credentials through"
         )
-    scheme = f"{prefix} " if prefix else ""
+    scheme = f"{prefix.partition(' ')[0] or _SCHEME} "
     absent = prepare(
         "no_authentication_header",
         no_authentication_header,
