@@ -23,6 +23,7 @@ class Server:
         self.sent: list[dict[str, Any]] = []
         self.stop = anyio.Event()
         self.asked = 0
+        self.raised: Exception | None = None
 
     async def receive(self) -> dict[str, Any]:
         self.asked += 1
@@ -36,13 +37,22 @@ class Server:
 
     async def life(self, between: Callable[[], Any] | None = None) -> list[str]:
         """Starts the app, does something, stops it; gives the types of what it sent."""
+
+        async def serve() -> None:
+            try:
+                await self.app({"type": "lifespan"}, self.receive, self.send)
+            except Exception as error:
+                self.raised = error
+
         async with anyio.create_task_group() as group:
-            group.start_soon(self.app, {"type": "lifespan"}, self.receive, self.send)
+            group.start_soon(serve)
             while not self.sent:
                 await anyio.sleep(0.001)
             if between is not None:
                 await between()
             self.stop.set()
+        has_failed = self.sent[-1]["type"].endswith(".failed")
+        assert has_failed == (self.raised is not None)
         return [message["type"].removeprefix("lifespan.") for message in self.sent]
 
 
@@ -109,6 +119,7 @@ def test_failure_at_startup_is_reported_with_its_traceback(run: Any) -> None:
     message = server[0].sent[0]["message"]
     assert message.startswith("Traceback")
     assert message.rstrip().endswith("ValueError: no database")
+    assert repr(server[0].raised) == "ValueError('no database')"
     assert trace == ["startup"]
     assert server[0].asked == 1
 
@@ -123,6 +134,7 @@ def test_failure_at_shutdown_is_reported_with_its_traceback(run: Any) -> None:
 
     assert run(main) == ["startup.complete", "shutdown.failed"]
     assert server[0].sent[1]["message"].rstrip().endswith("ValueError: no goodbye")
+    assert repr(server[0].raised) == "ValueError('no goodbye')"
     assert trace == ["startup", "shutdown"]
 
 

@@ -26,9 +26,9 @@ class FailureOptions(TypedDict, total=False):
         message: The body: a str is sent as text/plain, any other value as JSON; `""` is an empty
             body. A function, plain or async, is called with `c` and returns either of them.
         www_authenticate_header: The challenge: a str, which begins with a scheme, is sent
-            unchanged, a mapping as `key="value"` pairs after the scheme; `""` selects the default, since a 401 needs a challenge (RFC
-            9110 section 11.6.1). A function, plain or async, is called with `c` and returns either
-            of them.
+            unchanged, a mapping as `key="value"` pairs after the scheme; `""` selects the default,
+            since a 401 needs a challenge (RFC 9110 section 11.6.1). A function, plain or async, is
+            called with `c` and returns either of them.
         status: HTTP status code, 400 to 499. The challenge is sent with every status.
     """
 
@@ -142,8 +142,8 @@ def _header_text(where: str, value: Any, challenge: str) -> str:
             )
         if _CHALLENGE.match(value) is None:
             raise ValueError(
-                f"bearer_auth: {where} {value!r:.100} is no challenge: expected a scheme before the "
-                "parameters, as in 'Bearer realm=\"api\"' (RFC 9110, section 11.6.1)"
+                f"bearer_auth: {where} {value!r:.100} is no challenge: expected a scheme before "
+                "the parameters, as in 'Bearer realm=\"api\"' (RFC 9110, section 11.6.1)"
             )
         return value
     if not isinstance(value, Mapping):

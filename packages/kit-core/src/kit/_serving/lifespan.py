@@ -25,7 +25,7 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
         send: Sends messages to the server.
 
     Raises:
-        BaseException: If the lifespan raises one other than Exception, such as SystemExit.
+        BaseException: What the lifespan raises, after it was reported to the server.
     """
     await receive()
     phase = "startup"
@@ -40,6 +40,8 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
             _logger.error("The lifespan ended while the app was served: %r", error)
             phase = "shutdown"
         await _report_failure(phase, send)
+        # Servers log the message. Test clients wait for the end of the app, or raise what it raises.
+        raise
     except BaseException as error:
         # Without the message, uvicorn and granian would serve the app without its lifespan.
         if phase == "startup" and not (isinstance(error, GeneratorExit) or _is_cancelled(error)):
@@ -61,5 +63,4 @@ def _is_cancelled(error: BaseException) -> bool:
 async def _report_failure(phase: str, send: Send) -> None:
     import traceback
 
-    # The server logs the message; raising an Exception as well would log it twice.
     await send({"type": f"lifespan.{phase}.failed", "message": traceback.format_exc()})
