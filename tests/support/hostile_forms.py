@@ -159,6 +159,14 @@ ENDS = (
         "text after the first boundary", "Unexpected byte after first boundary", b"--XXX\r\n"
     ),
     malformed("text after a boundary", "Unexpected bytes after boundary", FIELD, b"--XX X\r\n"),
+    malformed("dashes after blanks", "Unexpected bytes after boundary", FIELD, b"--XX --\r\n"),
+    malformed("LF after blanks", "Unexpected bytes after boundary", FIELD, b"--XX \t\n" + FIELD),
+    malformed("CR after blanks", "Unexpected bytes after boundary", FIELD, b"--XX \r", END),
+    malformed(
+        "text after the first boundary and blanks",
+        "Unexpected byte after first boundary",
+        b"--XX  X\r\n",
+    ),
 )
 
 NAMES = (
@@ -173,6 +181,24 @@ NAMES = (
         "the Content-Disposition of a part has 'name' twice",
         part(b'form-data; name="a"; NAME="b"'),
         END,
+    ),
+    *(
+        malformed(
+            f"unreadable {key} {value}",
+            f"the file name {key}={value!r} of a part can't be read: expected filename=\"...\", "
+            "or filename*=UTF-8''... with percent escapes",
+            part(f'form-data; name="f"; {key}="{value}"'.encode(), b"\xff"),
+            END,
+        )
+        for key, value in [
+            ("filename*", "n.txt"),
+            ("filename*", "UTF-16''a"),
+            ("filename*", "UTF-8''%ff"),
+            ("filename*", "UTF-8''%4"),
+            ("filename*", ""),
+            ("filename*0", "a"),
+            ("filename*0*", "UTF-8''a"),
+        ]
     ),
     malformed(
         "two file names",

@@ -51,8 +51,19 @@ BASE64 = b"\r\nContent-Transfer-Encoding: base64"
     [
         pytest.param(
             part(b"form-data; name=\"f\"; filename*=UTF-8''n.txt"),
-            [("f", "v")],
-            id="filename* alone is a field",
+            [("f", ("n.txt", "text/plain", b"v"))],
+            id="filename* alone",
+        ),
+        pytest.param(
+            # As urllib3 1.24 sends it, and so requests did until 2019.
+            part(b"form-data; name=\"f\"; filename*=utf-8''caf%C3%A9%20%22%25.txt", b"\xff\0"),
+            [("f", ('café "%.txt', "text/plain", b"\xff\0"))],
+            id="filename* alone, as requests sent it",
+        ),
+        pytest.param(
+            part(b"form-data; name=f; filename*=ISO-8859-1'fr'%e9", b"\xff"),
+            [("f", ("é", "text/plain", b"\xff"))],
+            id="filename* of latin-1",
         ),
         pytest.param(
             part(b'form-data; name="f"; filename="n"; filename*=UTF-8\'\'other'),

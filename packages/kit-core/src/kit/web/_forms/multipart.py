@@ -2,8 +2,9 @@
 """Parses multipart/form-data (RFC 7578) from a stream of chunks.
 
 The `multipart` package does the parsing. This module makes the result independent of how the body
-is cut into chunks, and refuses what the package lets pass: boundaries that RFC 2046 forbids, parts
-without a name, headers with NUL or line breaks, and repeated headers.
+is cut into chunks, accepts blanks after a boundary, and refuses what the package lets pass:
+boundaries that RFC 2046 forbids, parts without a name, headers with NUL or line breaks, and
+repeated headers.
 
 A part can't choose its encoding (WHATWG Fetch section 5.3): a part with a file name is a file, byte
 for byte, and any other is UTF-8 text, even if it has a `charset`, `Content-Transfer-Encoding` or
@@ -12,8 +13,10 @@ multipart/mixed, or is named `_charset_`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from enum import Enum, auto
 from sys import modules
 from typing import Any
 
@@ -28,6 +31,7 @@ _SAMPLE = b"-" * 200
 _LINE_FEED = ord("\n")
 _MAX_HEADERS = 8
 _MAX_HEADER_BYTES = 4096
+_blanks = re.compile(rb"[ \t]*+").match
 # Each write is a round trip to another thread.
 _WRITE_BYTES = 1024 * 1024
 
@@ -154,7 +158,15 @@ def decode_in_memory(data: bytes, content_type: str, limits: Limits) -> FormData
         HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
     """
     decoder = MultipartDecoder(content_type, limits)
-    decoder.take(data)
+    # PERF: hardly any client writes blanks after a boundary, which the package refuses.
+    decoder._padding = None
+    try:
+        decoder.take(data)
+    except HTTPException as error:
+        decoder = MultipartDecoder(content_type, limits)
+        if error.status != 400 or not decoder.may_be_padded(data):
+            raise
+        decoder.take(data)
     return decoder.end()
 
 
@@ -180,6 +192,7 @@ class MultipartDecoder:
         "_is_in_content",
         "_is_open",
         "_opening",
+        "_padding",
         "_parser",
         "_size_bytes",
     )
@@ -191,6 +204,7 @@ class MultipartDecoder:
         self._errors = parser.errors
         self._opening: _Opening | None = None
         self._is_open = False
+        self._padding: _Padding | None = _Padding(self._delimiter)
         self._collector = Collector(limits)
         self._parser = parser(
             self._boundary,
@@ -227,6 +241,10 @@ class MultipartDecoder:
             await self._collector.write()
         return form
 
+    def may_be_padded(self, data: bytes) -> bool:
+        """Returns whether there may be blanks after a boundary in a whole body."""
+        return any(self._delimiter[2:] + blank in data for blank in (b" ", b"\t"))
+
     def take(self, chunk: bytes) -> None:
         """Parses a chunk of the body, and writes nothing to the temporary file.
 
@@ -240,7 +258,10 @@ class MultipartDecoder:
         data = chunk if self._is_open else self._open(chunk)
         if self._is_in_content and self._is_content(data):
             self._collector.data(data)
-        elif data:  # an empty chunk would tell the parser that the body has ended
+            return
+        if self._padding is not None:
+            data = self._padding.remove(data)
+        if data:  # an empty chunk would tell the parser that the body has ended
             self._parse(data)
             self._has_parsed_all = (
                 self._is_in_content and self._parser.gives_all and self._ends_apart(data)
@@ -346,6 +367,76 @@ class _Opening:
             return b""
         self.is_over = True
         return data[place + 2 :]
+
+
+class _Padding:
+    """Removes the blanks between a delimiter and the end of its line.
+
+    SPEC: RFC 2046 section 5.1.1, "transport-padding", which receivers must accept.
+
+    Args:
+        delimiter: The boundary with the line break and dashes before it.
+    """
+
+    __slots__ = ("_delimiter", "_end", "_place")
+
+    def __init__(self, delimiter: bytes) -> None:
+        self._delimiter = delimiter
+        self._place = _Place.CONTENT
+        # What the next chunk may complete: of the line of a delimiter, what the parser has not got
+        # yet; elsewhere, what it has. At first, the line break that the first delimiter may lack.
+        self._end = b"\r\n"
+
+    def remove(self, data: bytes) -> bytes:
+        """Takes a chunk of the body, from the first delimiter on; returns what to parse of it.
+
+        Blanks that don't end a line are left to the parser, which refuses them.
+        """
+        known = 0 if self._place is _Place.LINE else len(self._end)
+        data = self._end + data
+        pieces: list[bytes] = []
+        start = 0
+        while self._place is not _Place.REST:
+            if self._place is _Place.LINE:
+                end = _blanks(data, start).end()  # type: ignore[union-attr]  # also of nothing
+                rest = data[end : end + 2]
+                if rest in (b"", b"\r", b"-"):
+                    # One blank stands for all of them.
+                    self._end = data[start : min(end, start + 1)] + rest
+                    return b"".join(pieces)
+                self._place = _Place.REST
+                if rest == b"\r\n":
+                    self._place = _Place.HEADERS
+                    known = start = end
+                continue
+            # The empty line after the headers is no line break before a delimiter.
+            is_content = self._place is _Place.CONTENT
+            ending = self._delimiter if is_content else b"\r\n\r\n"
+            found = data.find(ending, start)
+            if found < 0:
+                self._end = data[max(start, len(data) - len(ending) + 1) :]
+                break
+            start = found + len(ending)
+            self._place = _Place.CONTENT
+            if is_content:
+                pieces.append(data[known:start])
+                known = start
+                self._place = _Place.LINE
+        else:
+            self._end = b""
+        pieces.append(data[known:])
+        return b"".join(pieces)
+
+
+class _Place(Enum):
+    """A place in a multipart body."""
+
+    LINE = auto()
+    """The line of a delimiter, after it."""
+    HEADERS = auto()
+    CONTENT = auto()
+    REST = auto()
+    """After the last delimiter, or one that the parser refuses."""
 
 
 def _read_headers(lines: list[tuple[str, str]]) -> dict[str, str]:

@@ -22,6 +22,7 @@ _DISPOSITION_PARAMETER = re.compile(
     )?""",
     re.VERBOSE,
 )
+_EXTENDED = re.compile(r"(utf-8|iso-8859-1)'[^']*'((?:[^%]|%[0-9a-f]{2})*)", re.IGNORECASE)
 _ESCAPES = {"%0A": "\n", "%0D": "\r", "%22": '"'}
 _ESCAPE = re.compile("|".join(_ESCAPES))
 
@@ -64,8 +65,10 @@ def parse_disposition(value: str) -> tuple[str | None, str | None]:
     """Parses the Content-Disposition of a part of a form.
 
     Names are encoded as in HTML section 4.10.21.8: `%0A`, `%0D` and `%22` are the only escapes.
-    Quotes escaped with a backslash, as older clients send them, are accepted too. `filename*` is
-    ignored, as in browsers: RFC 7578 section 4.2 forbids it.
+    Quotes escaped with a backslash, as older clients send them, are accepted too. RFC 7578 section
+    4.2 forbids `filename*`, so it is ignored beside a `filename`, as in browsers. Alone, it makes
+    the part a file: older versions of urllib3, and so of requests, send it in place of a `filename`
+    that isn't ASCII, and as text, the content would be lost.
 
     Args:
         value: The value of the header, decoded as latin-1.
@@ -105,7 +108,36 @@ def parse_disposition(value: str) -> tuple[str | None, str | None]:
         else:
             given = next(each for each in (quoted, raw, plain) if each is not None)
             parameters[key] = _unescaped(given if plain is None else given.rstrip())
-    return parameters.get("name"), parameters.get("filename")
+    filename = parameters.get("filename")
+    if filename is None:
+        filename = _extended_filename(parameters)
+    return parameters.get("name"), filename
+
+
+def _extended_filename(parameters: dict[str, str]) -> str | None:
+    """Returns the file name of a part without `filename`; None if the part is not a file.
+
+    SPEC: RFC 8187 section 3.2, "ext-value".
+
+    Raises:
+        ValueError: If there is a file name that can't be read.
+    """
+    key = next((key for key in parameters if key.startswith("filename*")), None)
+    if key is None:
+        return None
+    value = parameters[key]
+    match = _EXTENDED.fullmatch(value) if key == "filename*" else None
+    if match is not None:
+        from urllib.parse import unquote
+
+        try:
+            return unquote(match[2], match[1], "strict")
+        except UnicodeDecodeError:
+            pass
+    raise ValueError(
+        f'the file name {key}={value!r:.100} of a part can\'t be read: expected filename="...", '
+        "or filename*=UTF-8''... with percent escapes"
+    )
 
 
 def _unescaped(value: str) -> str:
