@@ -15,6 +15,7 @@ from kit._app.foreign import (
     refuse_swapped,
     route_of_flask,
 )
+from kit._app.parts import ONE_FOR_ALL, check_options
 from kit._app.registration import (
     Registrations,
     Verb,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from kit._app.registration import HandlerT, Use
-    from kit._app.requesting import build_request
+    from kit._app.requesting import build_request, check_fetch
     from kit._app.routers import router_of
     from kit._app.types import (
         AnyHandler,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
         OptionHandler,
         ReplaceRequest,
     )
-    from kit._matching.matches import plan_of_request
+    from kit._matching.matches import limit_context, plan_of_request
     from kit._serving.paths import path_of_request
     from kit.compose import respond
     from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
@@ -61,8 +62,8 @@ if TYPE_CHECKING:
     from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
     from kit.web._streams import close_stream
 else:
-    import_late(globals(), "kit._matching.matches", "plan_of_request")
-    import_late(globals(), "kit._app.requesting", "build_request")
+    import_late(globals(), "kit._matching.matches", "limit_context", "plan_of_request")
+    import_late(globals(), "kit._app.requesting", "build_request", "check_fetch")
     import_late(globals(), "kit._app.routers", "router_of")
     import_late(globals(), "kit._serving.paths", "path_of_request")
     import_late(globals(), "kit.compose", "respond")
@@ -395,7 +396,9 @@ class Kit(Served, Generic[B, V]):
 
         The routes are copied, so the other app must be complete. Errors of its routes go to its
         own `on_error`, if it has one; exceptions raised there go to this app's. Its lifespan runs
-        with this app's. Its `not_found`, `strict`, `get_path`, `limits` and router have no effect.
+        with this app's. Its `limits` apply to its routes, together with this app's; its
+        `not_found` and `method_not_allowed` apply below the path. The app that gets a request
+        decides about `strict`, `get_path` and the router, so the other app can't have others.
 
         Args:
             path: The prefix for its routes, e.g. `/api`; may have parameters.
@@ -406,7 +409,8 @@ class Kit(Served, Generic[B, V]):
 
         Raises:
             TypeError: If `path` is not a str or `app` not a Kit.
-            ValueError: If `app` is this app.
+            ValueError: If `app` is this app; if it was given another `strict`, `get_path` or
+                router, or larger `limits`; or if both have a `not_found` for the same paths.
             RuntimeError: If a decorator of the other app was never applied to a function.
             UnsupportedPathError: If the router doesn't support one of the routes.
             RouterClosedError: If this app has already handled a request.
@@ -421,12 +425,21 @@ class Kit(Served, Generic[B, V]):
         if other.table is state.table:
             raise ValueError(f"route({path!r}, ...) was given the app itself")
         other.check_pending()
+        check_options(f"route({path!r}, ...)", state, other)
         prefix = merge_path(state.base_path, path)
+        place = f"route({path!r}) at {place_of_call()}"
+        parts = state.parts(other, prefix, place)
         routes = [route.below(prefix) for route in other.table.routes]
+        limits = (other.limits,) if other.limits.changes else ()
         for route in routes:
             route.add_error_handlers(other.error_handlers)
+            route.limits += limits
         self._registrations.add_routes(routes)
-        other.table.routed = f"route({path!r}) at {place_of_call()}"
+        state.add_parts(parts)
+        if limits or other.has_limited_parts:
+            state.limit_parts()
+        state.given |= other.given & ONE_FOR_ALL
+        other.table.routed = place
         state.lifespan.children.append(other.lifespan)
         return self
 
@@ -465,7 +478,8 @@ class Kit(Served, Generic[B, V]):
         """Passes every request below a path to another framework.
 
         The application gets a request with a URL that begins after `path`. If it returns None,
-        the routes registered after it are tried.
+        the routes registered after it are tried. The lifespan of a mounted application runs with
+        this app's, if it is given by `kit.asgi.from_asgi`, or as the `fetch` method of a Kit app.
 
         Args:
             path: The path of the application, e.g. `/legacy`; includes everything below it.
@@ -494,8 +508,11 @@ class Kit(Served, Generic[B, V]):
         handler = mounted_handler(call, application_handler, option_handler, replace_request)
         self._registrations.add([METHOD_NAME_ALL], [merge_path(path, "*")], [handler])
         lifespan = getattr(application_handler, "lifespan", None)
+        mounted = getattr(application_handler, "__self__", None)
         if callable(lifespan):  # from_asgi
             self._state.lifespan.mount(lifespan)
+        elif isinstance(mounted, Kit) and mounted._state.lifespan is not self._state.lifespan:
+            self._state.lifespan.mount(mounted.running)  # its fetch method
         return self
 
     async def fetch(
@@ -516,8 +533,10 @@ class Kit(Served, Generic[B, V]):
 
         Raises:
             UnsupportedPathError: If the router doesn't support a route, and only detects it now.
+            TypeError: If an argument is of the wrong type.
         """
         state = self._state
+        check_fetch(request, env, execution_ctx)
         path, (match, *_) = plan_of_request(state, request, path_of_request(request))
         bindings = state.lifespan.bindings
         if env is not None and bindings:
@@ -525,6 +544,8 @@ class Kit(Served, Generic[B, V]):
         req = KitRequest(request, path, match)
         c: Context[B, V] = Context(state, None, None, path, match, env)
         c._begin(req, execution_ctx)
+        if state.has_limited_parts:
+            limit_context(c)
         try:
             response = await respond(c)
             if request.method == "HEAD":
@@ -575,8 +596,8 @@ class Kit(Served, Generic[B, V]):
 
         Raises:
             ValueError: If the URL, the method or a header is invalid.
-            TypeError: If a GET or HEAD request is given a body, if `json` can't be encoded, or if
-                something is given twice.
+            TypeError: If an argument is of the wrong type, if a GET or HEAD request is given a
+                body, if `json` can't be encoded, or if something is given twice.
 
         Example:
             ```python

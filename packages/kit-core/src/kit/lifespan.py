@@ -111,13 +111,36 @@ class Lifespan:
 
     async def _start(self) -> None:
         async with AsyncExitStack() as stack:
-            bindings = await self._start_own(stack) if self._open is not None else None
+            own = await self._start_own(stack) if self._open is not None else None
+            of_children: dict[str, Any] = {}
             for child in self.children:
                 await stack.enter_async_context(child.running())
                 if child.bindings:
-                    bindings = {**child.bindings, **(bindings or {})}
-            self.bindings = bindings
+                    self._check_siblings(child, of_children, own or {})
+                    of_children.update(child.bindings)
+            self.bindings = {**of_children, **(own or {})} if of_children else own
             self._exit_stack = stack.pop_all()
+
+    def _check_siblings(
+        self, child: Lifespan, others: Mapping[str, Any], own: Mapping[str, Any]
+    ) -> None:
+        """Checks that no two apps within this one yield different values of one name.
+
+        The handlers of one of them would get the value of the other. A value that this app itself
+        yields replaces those of the apps within it.
+
+        Raises:
+            RuntimeError: If they do.
+        """
+        for name, value in child.bindings.items():
+            other = others.get(name, value)
+            if name not in own and other is not value and other != value:
+                raise RuntimeError(
+                    f"The lifespans of two apps that are part of this one yield {name!r} with "
+                    f"different values, and c.env has one; the second is that of "
+                    f"{describe(child._name)}: give the values different names, or yield {name!r} "
+                    "in the lifespan of the app around them"
+                )
 
     async def _start_own(self, stack: AsyncExitStack) -> Any:
         assert self._open is not None  # noqa: S101 - checked by the caller

@@ -251,11 +251,12 @@ async def test_served_itself() -> None:
     assert await get(below, "/other/none") == "404 below: nothing"
 
 
-async def test_after_route_that_of_the_app_around_counts() -> None:
+async def test_after_route_it_still_applies_below_its_prefix() -> None:
     part = Kit()
     part.base_path("/a").not_found(missing("below")).get("/there", ok)
     app = Kit().route("/x", part).not_found(missing("app"))
-    assert await get(app, "/x/a/none") == "404 app: nothing"
+    assert await get(app, "/x/a/none") == "404 below: nothing"
+    assert await get(app, "/x/none") == "404 app: nothing"
     assert await get(part, "/a/none") == "404 below: nothing"
 
 

@@ -199,13 +199,6 @@ async def test_error_handler_that_raises_is_a_fault_whatever_middleware_does(
     assert "worse" in caplog.text
 
 
-async def test_not_found_of_a_part_does_not_count() -> None:
-    part = Kit().get("/a", lambda c: c.not_found()).not_found(lambda c: c.text("part", 404))
-    app = Kit().route("/x", part).not_found(lambda c: c.text("root", 404))
-    assert await get(app, "/x/a") == "404 root"
-    assert await get(app, "/x/no") == "404 root"
-
-
 # ---- mistakes ---------------------------------------------------------------------------------
 
 

@@ -148,15 +148,6 @@ async def test_mounted_applications() -> None:
     assert await (await app.request("/v1/a/b")).text() == "http://localhost/a/b"
 
 
-async def test_part_of_a_strict_app_is_as_its_patterns_say_there() -> None:
-    # In the part `/admin/` stands for `/admin`, and so does it where the part comes to.
-    part = Kit(strict=False).use("/admin/", guard).get("/admin", ok)
-    app = Kit().route("/x", part)
-    assert [route.path for route in app.routes] == ["/x/admin", "/x/admin"]
-    assert await status(app, "/x/admin") == 401
-    assert await status(app, "/x/admin/") == 404
-
-
 async def test_strict_app_tells_them_apart() -> None:
     app = Kit().get("/a/", shown).route("/b/", Kit().get("/", shown))
     assert [route.path for route in app.routes] == ["/a/", "/b/"]

@@ -23,7 +23,7 @@ async def answer_no_route(c: Context[Any, Any]) -> Response:
     `on_error` can handle.
     """
     state = c._state
-    if state.method_not_allowed and not _have_handler(c.matched_routes):
+    if state.method_not_allowed_at(c.req.path) and not _have_handler(c.matched_routes):
         allowed = _allowed_methods(state, c.req.path)
         if allowed:
             headers = {"allow": allowed}

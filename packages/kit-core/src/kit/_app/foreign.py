@@ -99,7 +99,10 @@ def _instead(call: str, name: str, value: Any) -> str:
 
 
 def constructor_of_kit(init: Callable[P, R]) -> Callable[P, R]:
-    """Makes `Kit()` refuse the arguments of other frameworks with what to write instead."""
+    """Makes `Kit()` refuse the arguments of other frameworks with what to write instead.
+
+    The app then knows which options it was given, see `kit._app.parts`.
+    """
     known = [*(getattr(init, "__kwdefaults__", None) or ())]
 
     @wraps(init)
@@ -113,7 +116,10 @@ def constructor_of_kit(init: Callable[P, R]) -> Callable[P, R]:
                 advice = CONSTRUCTOR.get(name)
                 hint = f": {advice}" if advice else ""
                 raise TypeError(f"Kit() takes no keyword {name!r}, but {', '.join(known)}{hint}")
-        return init(*arguments, **keywords)
+        result = init(*arguments, **keywords)
+        given = (name for name, value in keywords.items() if value is not None)
+        arguments[0]._state.given.update(given)
+        return result
 
     # For what reads the options of an app from its constructor.
     constructor.__kwdefaults__ = init.__kwdefaults__  # type: ignore[attr-defined]

@@ -72,7 +72,7 @@ def _check(call: str, application_handler: Any, option_handler: Any, replace_req
     if _is_asgi(application_handler):
         raise TypeError(f"{call} was given an ASGI application: put kit.asgi.from_asgi() around it")
     for name, value in (("option_handler", option_handler), ("replace_request", replace_request)):
-        allowed = name == "replace_request" and value in (False, None)
+        allowed = name == "replace_request" and value is False
         if value is not None and not allowed and not callable(value):
             raise TypeError(f"{call}: {name} must be a function, not {value!r:.100}")
 

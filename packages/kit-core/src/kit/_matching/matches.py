@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from kit._state.app_state import AppState
 from kit._state.error_handlers import ErrorHandlers
 from kit._state.plans import Plan
 from kit._state.route import Route
-from kit._support.limits import body_too_large
+from kit._support.limits import Limits, body_too_large
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, HandlerError, HTTPException
 from kit.interface.signatures import describe
@@ -38,7 +38,34 @@ def context_of(
     path, plan = plan_of_request(state, request, path)
     c: Context[Any, Any] = Context(state, scope, receive, path, plan[0])
     c._adopt(request)
+    limit_context(c)
     return c, plan
+
+
+def limit_context(c: Context[Any, Any]) -> None:
+    """Applies the limits of the apps that `route` added to what is read from a request.
+
+    Args:
+        c: The context, which already has its request.
+    """
+    if c._state.has_limited_parts:
+        c.req._limits = _limits_of(c._state, c._match[0])
+
+
+def _limits_of(state: AppState, matched: Iterable[tuple[Route, Any]]) -> Limits:
+    """Returns the limits for a request: the app's, and those of the routes that may run for it."""
+    others: list[Limits] = []
+    for route, _ in matched:
+        others += route.limits
+        if not route.takes_next:
+            break  # the routes after it never run
+    return _limits_within(state.limits, tuple(others)) if others else state.limits
+
+
+# PERF: an app has few of these.
+@lru_cache
+def _limits_within(limits: Limits, others: tuple[Limits, ...]) -> Limits:
+    return limits.within(others)
 
 
 def plan_of_request(state: AppState, request: Request, path: str) -> tuple[str, Plan]:
@@ -65,7 +92,8 @@ def plan_of_request(state: AppState, request: Request, path: str) -> tuple[str, 
     if not state.strict and len(path) > 1 and path.endswith("/"):
         path = path[:-1]
     plan = plan_for(state, request.method, path)
-    most = state.limits.max_body_size_bytes
+    limits = _limits_of(state, plan[0][0]) if state.has_limited_parts else state.limits
+    most = limits.max_body_size_bytes
     if most is not None:
         if _declared_size(request) > most:
             failure = body_too_large(most)
@@ -106,5 +134,6 @@ def _raising(failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] =
     route.is_temporary = True
     answering = next((entry[0] for entry in match[0] if not entry[0].takes_next), None)
     route.add_error_handlers(handlers if answering is None else answering.error_handlers)
+    route.limits = () if answering is None else answering.limits
     # No chain: `respond` makes the one that it needs.
     return ([*middleware, (route, {})], *match[1:]), None, None, 0

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit.interface import is_pure
+from kit.interface.paths import merge_path
 
 from .error_handlers import ErrorHandlers
 from .plans import Plans
@@ -44,15 +45,21 @@ class AppState:
         error_handlers: These handlers, then those of the apps that `base_path` was called on,
             innermost first.
         find: Matches a method and a path, as `Router.match` does.
+        given: The options that the app was given, and those that its parts rely on; see
+            `kit._app.parts`.
+        has_limited_parts: Whether routes have limits of their own, since they belong to an app that
+            `route` added.
         looks_at_requests: Whether the routing path or the response depends on more than the method
             and path of the scope.
         has_plain_not_found: Whether every unmatched request gets the plain 404.
         pending: Decorators that haven't been applied yet, and where they were called.
         plans: What to run for the paths that are requested often.
+        routed_at: For an app that `route` added: that call, for errors.
     """
 
     __slots__ = (
         "_family",
+        "_method_not_allowed",
         "_not_found",
         "_prefix",
         "base_path",
@@ -60,14 +67,16 @@ class AppState:
         "error_handlers",
         "find",
         "get_path",
+        "given",
+        "has_limited_parts",
         "has_plain_not_found",
         "lifespan",
         "limits",
         "looks_at_requests",
-        "method_not_allowed",
         "on_error",
         "pending",
         "plans",
+        "routed_at",
         "strict",
         "table",
     )
@@ -87,7 +96,6 @@ class AppState:
         self.limits = limits
         self.strict = strict
         self.get_path = get_path
-        self.method_not_allowed = method_not_allowed
         self.base_path = "/"
         self.chains: dict[object, Any] = {}
         self.on_error = ErrorHandlers()
@@ -96,10 +104,14 @@ class AppState:
             get_path is not None or not strict or limits.max_body_size_bytes is not None
         )
         self.has_plain_not_found = not method_not_allowed
+        self.given: set[str] = set()
+        self.has_limited_parts = False
+        self.routed_at: str | None = None
         self.pending: dict[object, str] = {}
         self.plans = Plans()
         lifespan.checks.append(self.check)
         self._family = [self]
+        self._method_not_allowed: bool | None = method_not_allowed
         self._not_found: NotFoundHandler | None = None
         self._prefix: Prefix | None = None
         # PERF: replaced by the router's own method after the first match.
@@ -114,6 +126,11 @@ class AppState:
         Raises:
             UnsupportedPathError: If it isn't a valid pattern.
         """
+        state = self._below(base_path)
+        state._family.append(state)
+        return state
+
+    def _below(self, base_path: str) -> AppState:
         from .prefix import Prefix
 
         state = object.__new__(AppState)
@@ -124,16 +141,91 @@ class AppState:
         state.error_handlers = (state.on_error, *self.error_handlers)
         state.find = state._first_match
         state.plans = Plans()
+        state.routed_at = None
+        state._method_not_allowed = None
         state._not_found = None
         state._prefix = Prefix(base_path)
-        state._family.append(state)
         return state
 
+    def parts(self, other: AppState, prefix: str, place: str) -> list[AppState]:
+        """Returns what another app, and those below it, decide about paths without a route.
+
+        Args:
+            other: The state of the other app.
+            prefix: The whole prefix under which its routes are added to this one.
+            place: The call of `route`, for errors.
+
+        Returns:
+            The states for `add_parts`. They serve nothing themselves.
+
+        Raises:
+            ValueError: If this app has another `not_found` for the same paths.
+            UnsupportedPathError: If the prefix isn't a valid pattern.
+        """
+        found = []
+        for member in other._family:
+            # An app that wasn't given the option leaves the decision to the app around it.
+            decides = member is not other._family[0] or "method_not_allowed" in other.given
+            method_not_allowed = member._method_not_allowed if decides else None
+            if member._not_found is None and method_not_allowed is None:
+                continue
+            part = self._below(merge_path(prefix, member.base_path))
+            part.routed_at = place
+            part.on_error = member.on_error
+            part.error_handlers = (*member.error_handlers, *self.error_handlers)
+            part._method_not_allowed = method_not_allowed
+            part._not_found = member._not_found
+            if part._not_found is not None:
+                part._check_alone(self._family)
+            found.append(part)
+        return found
+
+    def add_parts(self, parts: list[AppState]) -> None:
+        """Adds the states that `parts` returned to this family."""
+        if parts:
+            self._family += parts
+            for state in self._family:
+                state.has_plain_not_found = False
+
+    def limit_parts(self) -> None:
+        """Notes that some of the routes have limits of their own."""
+        for state in self._family:
+            state.has_limited_parts = True
+            state.looks_at_requests = True
+
     def set_not_found(self, handler: NotFoundHandler) -> None:
-        """Sets the handler for requests that match no route."""
+        """Sets the handler for requests that match no route.
+
+        Raises:
+            ValueError: If `route` has added an app that has another one for the same paths.
+        """
+        self._check_alone([state for state in self._family if state.routed_at is not None])
         self._not_found = handler
         for state in self._family:
             state.has_plain_not_found = False
+
+    def _check_alone(self, others: list[AppState]) -> None:
+        """Checks that no other app has a `not_found` for the same paths: one would never run."""
+        if not others:
+            return
+        from .prefix import same_paths
+
+        for other in others:
+            if other._not_found is not None and same_paths(other.base_path, self.base_path):
+                first, second = other.routed_at or "this app", self.routed_at or "this app"
+                raise ValueError(
+                    f"Two apps have a not_found() for the paths below {self.base_path!r}, so one "
+                    f"would never run: that of {first}, and that of {second}. Leave one of them out"
+                )
+
+    def method_not_allowed_at(self, path: str) -> bool:
+        """Returns whether a path that has only routes for other methods gets a 405.
+
+        Args:
+            path: The routing path.
+        """
+        choices = [state._method_not_allowed for state in self._concerned_by(path)]
+        return next((choice for choice in choices if choice is not None), False)
 
     def not_found_at(self, path: str) -> NotFoundHandler | None:
         """Returns the handler for a path that matches no route; None for the plain 404.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from kit.interface.paths import merge_path
 from kit.interface.patterns import expand_optional, split_pattern
 from kit.router import TrieRouter
@@ -35,3 +37,13 @@ class Prefix:
     def covers(self, path: str) -> bool:
         """Returns whether a routing path is the prefix or lies below it."""
         return bool(self._router.match("ALL", path)[0])
+
+
+def same_paths(one: str, other: str) -> bool:
+    """Returns whether two prefixes differ at most in the names of their parameters."""
+    return _unnamed(one) == _unnamed(other)
+
+
+def _unnamed(pattern: str) -> list[str]:
+    segments = [each for each in split_pattern(pattern) if each]
+    return [re.sub(r"\A:[^{?]+", ":", each) for each in segments]

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kit.interface import RouterRoute
 from kit.interface.paths import merge_path
 from kit.interface.signatures import takes_next
 
 from .error_handlers import ErrorHandlers
+
+if TYPE_CHECKING:
+    from kit._support.limits import Limits
 
 
 class Route(RouterRoute):
@@ -28,6 +31,7 @@ class Route(RouterRoute):
             to the pattern; otherwise None. See `kit.interface.binding`.
         error_handlers: The error handlers of the apps that it was added through by `route` and
             `base_path`, innermost first, without those of the app that it is part of.
+        limits: The limits for request bodies of the apps that it was added through by `route`.
         is_temporary: Whether it was made for a single request, so nothing may be kept for it.
         tail: How the handler ends, see `kit._app.tail_calls`; None until `kit.compose` needs it.
 
@@ -35,7 +39,7 @@ class Route(RouterRoute):
         TypeError: If the handler can't be called with `(c)` or `(c, next)`.
     """
 
-    __slots__ = ("error_handlers", "is_temporary", "tail", "unbound")
+    __slots__ = ("error_handlers", "is_temporary", "limits", "tail", "unbound")
 
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
         wants_next = takes_next(handler, f"{method} {path!r}")
@@ -49,6 +53,7 @@ class Route(RouterRoute):
                 handler = bind(handler, method, path)
         super().__init__(base_path, path, method, handler, takes_next=wants_next)
         self.error_handlers: tuple[ErrorHandlers, ...] = ()
+        self.limits: tuple[Limits, ...] = ()
         self.is_temporary = False
         self.tail: Any = None
 
@@ -66,6 +71,7 @@ class Route(RouterRoute):
         route.handler = self.handler
         route.takes_next = self.takes_next
         route.error_handlers = self.error_handlers
+        route.limits = self.limits
         route.unbound = self.unbound
         route.is_temporary = False
         route.tail = None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .late import import_late
@@ -56,11 +57,31 @@ class Limits(Struct, frozen=True):
         bounds = (self.max_body_size_bytes, self.max_memory_size_bytes)
         return min((bound for bound in bounds if bound is not None), default=None)
 
+    @property
+    def changes(self) -> dict[str, int | None]:
+        """The limits that differ from the default."""
+        default = Limits()
+        own = {name: getattr(self, name) for name in LIMITS}
+        return {name: limit for name, limit in own.items() if limit != getattr(default, name)}
+
     def but(self, **changes: int | None) -> Limits:
         """Returns these limits with some of them changed."""
         kind = type(self)
         own = {name: getattr(self, name) for name in kind.__struct_fields__}
         return kind(**own | changes)
+
+    def within(self, others: Iterable[Limits]) -> Limits:
+        """Returns the limits for what these ones and several others apply to.
+
+        Args:
+            others: Other limits. Of all that differ from the default, the smallest applies.
+        """
+        changes = self.changes
+        for other in others:
+            for name, limit in other.changes.items():
+                bounds = [each for each in (limit, changes.get(name)) if each is not None]
+                changes[name] = min(bounds, default=None)
+        return self.but(**changes)
 
 
 LIMITS = Limits.__struct_fields__

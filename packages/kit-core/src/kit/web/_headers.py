@@ -36,6 +36,7 @@ class Headers:
 
     Raises:
         ValueError: If a name or value is invalid.
+        TypeError: If `init` is something else.
     """
 
     __module__ = "kit.web"  # shown as it is imported
@@ -50,6 +51,10 @@ class Headers:
             self._lines = list(init._lines)
             return
         pairs = init.items() if hasattr(init, "items") else init
+        if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__iter__"):
+            raise TypeError(
+                f"Headers are a Headers, a mapping, or pairs of name and value, not {init!r:.100}"
+            )
         for pair in pairs:
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise ValueError(f"Invalid header {pair!r}: expected a pair of name and value")

@@ -17,7 +17,7 @@ from ._header_lines import HeaderLine
 from ._headers import Headers, HeadersInit, headers_over
 from ._received import ReceivedBody, Refuse
 from ._streams import LimitedStream, Stream
-from ._url import URL
+from ._url import URL, text_of_url
 
 _METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _NORMALIZED_METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"))
@@ -49,7 +49,8 @@ class Request(Body):
 
     Raises:
         ValueError: If the URL, the method or a header is invalid.
-        TypeError: If a GET or HEAD request is given a body, or the body can't be sent.
+        TypeError: If `input` is neither a URL nor a request, if a GET or HEAD request is given a
+            body, or if the body can't be sent.
     """
 
     __module__ = "kit.web"  # shown as it is imported
@@ -92,8 +93,10 @@ class Request(Body):
         self._root_path: str | None = source._root_path if source else None
         if source:
             self._take_place(source)
-        self._url: str | None = source.url if source else URL(str(input)).href
-        self._method = _checked_method(method or (source.method if source else "GET"))
+        self._url: str | None = source.url if source else _checked_url("Request()", input)
+        if method is None:
+            method = source.method if source else "GET"
+        self._method = _checked_method(method)
         self._headers: Headers | None = Headers(
             source.headers if source and headers is None else headers
         )
@@ -240,7 +243,7 @@ class Request(Body):
         if method is not None:
             request._method = _checked_method(method)
         if url is not None:
-            request._url = URL(str(url)).href
+            request._url = _checked_url("replace(url=...)", url)
             request._is_moved = True
         if headers is not None:
             request._headers = Headers(headers)
@@ -402,8 +405,16 @@ def url_of_scope(scope: dict[str, Any]) -> str:
     return URL(f"{scheme}://{host}{rest}").href
 
 
+def _checked_url(call: str, url: object) -> str:
+    is_request = call == "Request()"
+    expected = f"a URL, as a str or a URL object{', or a Request' if is_request else ''}"
+    return URL(text_of_url(call, url, expected)).href
+
+
 def _checked_method(method: str) -> str:
-    if not isinstance(method, str) or not _METHOD.fullmatch(method):
+    if not isinstance(method, str):
+        raise TypeError(f"The method of a request is a str such as 'GET', not {method!r:.100}")
+    if not _METHOD.fullmatch(method):
         raise ValueError(f"Invalid method {method!r}: expected a token such as GET")
     upper = method.upper()
     if upper in _FORBIDDEN_METHODS:

@@ -120,6 +120,29 @@ class URL:
         return hash(self.href)
 
 
+def text_of_url(call: str, url: object, expected: str) -> str:
+    """Returns the text of a URL that is given as text or as an object, such as one of httpx.
+
+    Args:
+        call: The call that it was given to, for the error.
+        url: The text, unchanged; or an object whose `str` is an absolute URL.
+        expected: What the call takes, for the error.
+
+    Raises:
+        TypeError: If it is neither.
+    """
+    if isinstance(url, str):
+        return url
+    if isinstance(url, URL):
+        return url.href
+    try:
+        URL(text := str(url))
+    except ValueError:
+        hint = ": write its geturl()" if hasattr(url, "geturl") else ""
+        raise TypeError(f"{call} takes {expected}, not {url!r:.100}{hint}") from None
+    return text
+
+
 def _parse(url: str, base: str | None) -> _Parts:
     """Parses a URL.
 
