@@ -25,6 +25,7 @@ class Lifespan:
         bindings: The mapping that the lifespan yielded, merged over those of the children; None if
             none yielded any, or it isn't running.
         checks: Functions called before the start; an exception that one raises prevents it.
+        env_checks: Functions that `check_env` calls with the bindings.
     """
 
     def __init__(
@@ -39,7 +40,19 @@ class Lifespan:
         self._changing: Any = None
         self.children: list[Lifespan] = []
         self.checks: list[Callable[[], object]] = []
+        self.env_checks: list[Callable[[Mapping[str, Any]], object]] = []
         self.bindings: Any = None
+
+    def check_env(self) -> None:
+        """Checks, for a server, that the running lifespan has yielded what handlers need.
+
+        A test may pass the rest with each request, but the requests of a server have only this.
+
+        Raises:
+            Exception: The exception of a check.
+        """
+        for check in self.env_checks:
+            check(self.bindings or {})
 
     def mount(self, open: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
         """Runs the lifespan of a mounted application within this one; its bindings stay its own.

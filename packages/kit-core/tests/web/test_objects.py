@@ -124,8 +124,8 @@ def test_request_is_normalised() -> None:
     assert Request(URL("http://x/y")).url == "http://x/y"
 
 
-@pytest.mark.parametrize("url", ["/a", "", "http://", "no scheme", None])
-def test_invalid_url(url: Any) -> None:
+@pytest.mark.parametrize("url", ["/a", "", "http://", "no scheme"])
+def test_invalid_url(url: str) -> None:
     with pytest.raises(ValueError, match=r"^Invalid URL "):
         Request(url)
 

@@ -31,6 +31,7 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
     phase = "startup"
     try:
         async with lifespan.running():
+            lifespan.check_env()
             await send({"type": "lifespan.startup.complete"})
             phase = "serving"
             await receive()

@@ -110,6 +110,7 @@ class AppState:
         self.pending: dict[object, str] = {}
         self.plans = Plans()
         lifespan.checks.append(self.check)
+        lifespan.env_checks.append(table.check_env)
         self._family = [self]
         self._method_not_allowed: bool | None = method_not_allowed
         self._not_found: NotFoundHandler | None = None

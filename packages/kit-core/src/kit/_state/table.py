@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kit._support.late import import_late
@@ -118,6 +118,21 @@ class RouteTable:
                 from kit.interface.binding import check
 
                 check(route.handler, self.routes[:index], route)
+
+    def check_env(self, env: Mapping[str, Any]) -> None:
+        """Runs the checks of the bindings that handlers need.
+
+        Args:
+            env: The bindings of a server's requests.
+
+        Raises:
+            Exception: The exception of a check.
+        """
+        for route in self.routes:
+            if route.unbound is not None:
+                from kit.interface.binding import check_env
+
+                check_env(route.handler, env)
 
     def too_late(self) -> str:
         """Returns why nothing can be added to an app that is part of another one."""

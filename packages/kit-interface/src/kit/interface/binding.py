@@ -8,7 +8,9 @@ parameters, since the pattern determines which of them are in the path.
 
 The result of the hook may have `__kit_check__(before, route)`. An app calls it at startup, and at
 the first request, with the routes registered before the handler and the handler's own route; an
-exception prevents the startup. Its `__kit_origin__` is the function to name in errors.
+exception prevents the startup. It may have `__kit_check_env__(env)`, which an app calls with the
+mapping that its lifespan has yielded, once a server has started it. Its `__kit_origin__` is the
+function to name in errors.
 
 A WebSocket handler has `__kit_bind_websocket__(method, pattern)`, which the function that accepts
 connections, such as `upgrade_websocket`, calls in its own `__kit_bind__`. The result of that hook
@@ -19,18 +21,19 @@ with a connection raises in `__kit_bind__`, since nothing above it accepts conne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any, Protocol
 
 from ._routes import RouterRoute
 
-__all__ = ("Bindable", "BindableWebSocket", "bind", "check", "is_bindable")
+__all__ = ("Bindable", "BindableWebSocket", "bind", "check", "check_env", "is_bindable")
 
 _HOOK = "__kit_bind__"
 _WEBSOCKET_HOOK = "__kit_bind_websocket__"
 _CHECK = "__kit_check__"
+_CHECK_ENV = "__kit_check_env__"
 
 
 class Bindable(Protocol):
@@ -124,6 +127,23 @@ def check(handler: Any, before: Sequence[RouterRoute], route: RouterRoute | None
         hook = getattr(each, "__dict__", {}).get(_CHECK)
         if hook is not None:
             hook(before, route)
+            return
+
+
+def check_env(handler: Any, env: Mapping[str, Any]) -> None:
+    """Calls the check of the bindings of a bound handler, or of one that it wraps.
+
+    Args:
+        handler: The result of `bind`.
+        env: The bindings that every request will have.
+
+    Raises:
+        Exception: The exception that the check raises.
+    """
+    for each in _layers(handler):
+        hook = getattr(each, "__dict__", {}).get(_CHECK_ENV)
+        if hook is not None:
+            hook(env)
             return
 
 

@@ -272,7 +272,7 @@ class Plan:
 
     def _check_implicit_body(self, signature: Signature, parameter: Parameter) -> None:
         if self.method in _WITHOUT_BODY:
-            name, shown = parameter.name, _show(parameter.annotation)
+            name, shown = parameter.name, show(parameter.annotation)
             body = ", or Annotated[..., Body()] if clients do send a body"
             signature.refuse(
                 f"the parameter {name!r} has the type {shown} of a JSON body, which a "
@@ -285,7 +285,7 @@ class Plan:
         self, signature: Signature, parameter: Parameter, kind: str, target: ValidationTarget
     ) -> None:
         """Rejects types that can't be built from the strings of a part of the request."""
-        name, shown = parameter.name, _show(parameter.annotation)
+        name, shown = parameter.name, show(parameter.annotation)
         if kind == "websocket":
             signature.refuse(
                 f"the parameter {name!r} is the WebSocket, which {parameter.marker!r} can't read: "
@@ -309,7 +309,7 @@ class Plan:
             self._check_path(signature, parameter, kind)
 
     def _check_path(self, signature: Signature, parameter: Parameter, kind: str) -> None:
-        name, shown = parameter.name, _show(parameter.annotation)
+        name, shown = parameter.name, show(parameter.annotation)
         if kind == "many" or (kind == "object" and not isinstance(parameter.marker, Path)):
             signature.refuse(
                 f"the parameter {name!r} has the type {shown}, but the path ({self.pattern!r}) has "
@@ -327,7 +327,7 @@ class Plan:
             )
 
     def _refuse_unknown(self, signature: Signature, parameter: Parameter) -> NoReturn:
-        name, shown = parameter.name, _show(parameter.annotation)
+        name, shown = parameter.name, show(parameter.annotation)
         if is_marker_as_type(parameter.annotation):
             kind = parameter.annotation.__name__
             hint = f"write {name}: Annotated[..., {kind}()]"
@@ -363,7 +363,7 @@ class Plan:
             if isinstance(parameter.marker, Marker) and parameter.marker.name is not None:
                 signature.refuse(
                     f"the parameter {parameter.name!r} takes all fields of "
-                    f"{_show(field.annotation)}, so {parameter.marker!r} can't name it"
+                    f"{show(field.annotation)}, so {parameter.marker!r} can't name it"
                 )
             field.local = self._local(parameter.name)
             self.parts.append(Part(target, [field], signature, is_model=True))
@@ -447,7 +447,7 @@ def _parameters(pattern: str) -> Iterator[tuple[str, bool]]:
             yield parameter.name, optional
 
 
-def _show(annotation: Any) -> str:
+def show(annotation: Any) -> str:
     """Shows a type roughly as in code."""
     inner = annotation
     while hasattr(inner, "__metadata__"):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -11,13 +12,13 @@ from kit.interface import METHOD_NAME_ALL, RouterRoute, ValidationProblem
 from kit.interface.metadata import attach, facts_of, security_of_all
 from kit.interface.patterns import covers
 
-from ._plan import Plan
+from ._plan import Plan, show
 from ._responses import responses_of
 from ._running import Answers
 from ._shown import shown_type
 from ._signature import REQUIRED, Signature
 from ._source import Source
-from ._types import allows_none
+from ._types import allows_none, never_fits
 from ._unread import unread_name
 
 
@@ -84,22 +85,40 @@ class Route:
             )
         if route is not None:
             self._check_names(before, route)
-        needed = [
-            each
-            for each in self.plan.values
-            if not each.is_env
-            and each.parameter.is_required
-            and not allows_none(each.parameter.annotation)
-        ]
-        provided = self._provided(before) if needed else set()
-        for value in needed:
-            if value.name not in provided:
+        variables = [each for each in self.plan.values if not each.is_env]
+        provided = self._provided(before) if variables else {}
+        for value in variables:
+            kind = value.parameter.annotation
+            if value.name in provided:
+                if never_fits(provided[value.name], kind):
+                    value.signature.refuse(
+                        f"Var() reads the variable {value.name!r} ({place}) as {show(kind)}, but "
+                        f"the middleware before the route provides {show(provided[value.name])}: "
+                        "write that type, or correct the one that the middleware declares"
+                    )
+            elif value.parameter.is_required and not allows_none(kind):
                 value.signature.refuse(
                     f"Var() reads the variable {value.name!r} ({place}), which no middleware before"
                     " the route provides: register the middleware before it; if its factory "
                     "doesn't declare the variable, declare it with "
                     f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
                 )
+
+    def check_env(self, env: Mapping[str, Any]) -> None:
+        """Rejects values of `c.env` that aren't there, see `kit.interface.binding`."""
+        plan = self._compiled()[0] if self._overrides else self.plan
+        for value in plan.values:
+            if not (value.is_env and value.parameter.is_required):
+                continue
+            with suppress(KeyError):
+                env[value.name]  # not `in`: a mapping may make what is missing
+                continue
+            names = ", ".join(map(repr, env)) or "nothing"
+            value.signature.refuse(
+                f"Env() reads c.env[{value.name!r}] ({self._method} {self._pattern!r}), which no "
+                f"lifespan yields, but {names}: yield it in the lifespan of the app, or give the "
+                "parameter a default"
+            )
 
     def _check_names(self, before: Sequence[RouterRoute], route: RouterRoute) -> None:
         """Rejects a parameter of the route's own pattern that nothing reads."""
@@ -125,8 +144,9 @@ class Route:
             handler = getattr(handler, "__wrapped__", None)
         return handler is None or layers > (1 if self.plan.connection else 0)
 
-    def _provided(self, before: Sequence[RouterRoute]) -> set[str]:
-        names: set[str] = set()
+    def _provided(self, before: Sequence[RouterRoute]) -> dict[str, Any]:
+        """Returns the variables that middleware sets, with their types; the last one counts."""
+        names: dict[str, Any] = {}
         for route in before:
             provides = facts_of(route.handler).provides if route.takes_next else ()
             is_around = provides and route.method in (METHOD_NAME_ALL, self._method)

@@ -124,6 +124,7 @@ class Typed(Generic[P, R]):
             __wrapped__=self,
             __kit_origin__=self._function,
             __kit_check__=route.check,
+            __kit_check_env__=route.check_env,
             __kit_route__=route,
         )
         for name in ("__qualname__", "__module__", "__doc__"):

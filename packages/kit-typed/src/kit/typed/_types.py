@@ -201,6 +201,52 @@ def holds(annotation: Any, kind: type) -> bool:
     return annotation is kind
 
 
+def never_fits(provided: Any, wanted: Any) -> bool:
+    """Returns whether no value of one type can be a value of another.
+
+    What isn't known here, such as a Protocol, may always fit.
+
+    Args:
+        provided: The type of the values there are.
+        wanted: The type that is expected.
+    """
+    ours, theirs = classes_of(provided), classes_of(wanted)
+    if not ours or not theirs:
+        return False
+    return not any(_overlap(one, other) for one in ours for other in theirs)
+
+
+def classes_of(annotation: Any) -> tuple[type, ...] | None:
+    """Returns the classes of the values of a type, without None; None if they aren't known."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return classes_of(get_args(annotation)[0])
+    behind = annotation.__supertype__ if isinstance(annotation, NewType) else aliased(annotation)
+    if behind is not None:
+        return classes_of(behind)
+    if origin in (Union, types.UnionType):
+        members = [classes_of(each) for each in get_args(annotation)]
+        if any(each is None for each in members):
+            return None
+        return tuple(kind for each in members for kind in each or ())
+    if origin is Literal:
+        return tuple({type(each) for each in get_args(annotation)} - {types.NoneType})
+    if annotation is None or annotation is types.NoneType:
+        return ()
+    kind = annotation if origin is None else origin
+    if not isinstance(kind, type) or kind in (Any, object) or getattr(kind, "_is_protocol", False):
+        return None
+    return (dict,) if is_typeddict(kind) else (kind,)
+
+
+def _overlap(one: type, other: type) -> bool:
+    """Returns whether an object may be of both classes; an int also stands for a float."""
+    numbers = (int, float, complex)
+    if one in numbers and other in numbers:
+        return numbers.index(one) <= numbers.index(other)
+    return issubclass(one, other) or issubclass(other, one)
+
+
 def allows_none(annotation: Any) -> bool:
     """Returns whether None is one of the values."""
     origin = get_origin(annotation)

@@ -35,6 +35,7 @@ def start_lifespan(lifespan: Lifespan, loop: asyncio.AbstractEventLoop) -> Calla
         # One task enters and leaves the lifespan, since a task group in it requires that.
         try:
             async with lifespan.running():
+                lifespan.check_env()
                 started.set_result(None)
                 await stopping.wait()
         except Exception:
