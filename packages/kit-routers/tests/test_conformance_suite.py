@@ -18,36 +18,24 @@ class TestTrieRouter(RouterConformance):
 
 
 class TestRegExpRouter(RouterConformance):
-    unsupported = frozenset({Feature.CAPTURING_GROUP, Feature.WILDCARD_EMPTY})
+    unsupported = frozenset({Feature.CAPTURING_GROUP})
 
     def new_router(self) -> Router[Any]:
         return RegExpRouter()
 
 
 class TestSmartRouter(RouterConformance):
-    unsupported = frozenset({Feature.WILDCARD_EMPTY})
-
     def new_router(self) -> Router[Any]:
         return default_router()
 
 
 class TestLinearRouter(RouterConformance):
-    unsupported = frozenset({Feature.STRICT_SLASH, Feature.EMPTY_SEGMENT, Feature.LEADING_SLASH})
-
     def new_router(self) -> Router[Any]:
         return LinearRouter()
 
 
 class TestPatternRouter(RouterConformance):
-    unsupported = frozenset(
-        {
-            Feature.REPEATED_NAME,
-            Feature.STRICT_SLASH,
-            Feature.EMPTY_SEGMENT,
-            Feature.LEADING_SLASH,
-            Feature.WILDCARD_EMPTY,
-        }
-    )
+    unsupported = frozenset({Feature.REPEATED_NAME, Feature.STRICT_SLASH})
 
     def new_router(self) -> Router[Any]:
         return PatternRouter()

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from kit.interface import UnsupportedPathError
-from kit.router import LinearRouter, PatternRouter, RegExpRouter, TrieRouter
+from kit.interface import Router, UnsupportedPathError
+from kit.interface.patterns import path_matcher
+from kit.router import LinearRouter, PatternRouter, RegExpRouter, TrieRouter, default_router
 from kit.router.testing import resolve
 
 SEGMENT = [
@@ -38,6 +41,28 @@ PATHS = [
     for count in (1, 2, 3)
     for parts in itertools.product(("a", "b", "ab", "x", ".", "42", "A", ""), repeat=count)
 ]
+
+
+ROUTERS = [LinearRouter, PatternRouter, RegExpRouter, TrieRouter]
+
+
+class Matchers:
+    """`path_matcher` as a router without parameters."""
+
+    name = "Matchers"
+
+    def __init__(self) -> None:
+        self.routes: list[tuple[str, Callable[[str], bool], int]] = []
+
+    def add(self, method: str, path: str, handler: int) -> None:
+        self.routes.append((method, path_matcher(path), handler))
+
+    def match(self, method: str, path: str) -> Any:
+        return ([(h, {}) for m, matches, h in self.routes if m == method and matches(path)],)
+
+
+def path_matcher_as_router() -> Matchers:
+    return Matchers()
 
 
 def answers(router: RegExpRouter[str] | TrieRouter[str]) -> dict[str, Any]:
@@ -97,29 +122,123 @@ def test_a_group_around_the_whole_is_none(expression: str, value: str) -> None:
     assert resolve(router.match("GET", f"/x/{value}{value}")) == []
 
 
+@pytest.mark.parametrize("make", [TrieRouter, LinearRouter, PatternRouter, default_router])
 @pytest.mark.parametrize(
-    ("expression", "is_taken"),
+    ("expression", "taken", "left"),
     [
-        (r"(a)\1", False),
-        (r"(a)?(?(1)b|c)", False),
-        (r"a\d", True),
-        (r"a[\1]", True),
-        (r"\\1", True),
+        (r"(a|b)\1", "aa", "ab"),
+        (r"(a)?(?(1)b|c)", "ab", "ac"),
+        ("(?P<p>a)(?P=p)", "aa", "a"),
+        ("(?i)a+", "aA", "b"),
+        ("(?i:a+)", "aA", "b"),
+        ("^a$", "a", "aa"),
+        (r"\Aa\Z", "a", "b"),
+        ("(?!ab$)[a-z]+", "abc", "ab"),
+        ("(?!.*b)[a-z]+", "ac", "ab"),
+        (r"\ba\b", "a", "b"),
+        ("a(?=b).", "ab", "ac"),
     ],
 )
-def test_pattern_router_refuses_back_references(expression: str, is_taken: bool) -> None:
-    path = f"/x/:p{{{expression}}}"
-    router: PatternRouter[int] = PatternRouter()
-    if is_taken:
-        router.add("GET", path, 1)
-        assert [pattern.groups for pattern, _, _ in router.routes] == [1]
-        return
+@pytest.mark.parametrize("rest", ["", "/c", "/:rest", "/*"])
+def test_an_expression_sees_its_value_only(
+    make: Callable[[], Router[int]], expression: str, taken: str, left: str, rest: str
+) -> None:
+    """Whatever follows: a guard must not depend on it."""
+    router = make()
+    router.add("GET", f"/x/:v{{{expression}}}{rest}", 1)
+    end = "/c" if rest else ""
+    [(handler, params)] = resolve(router.match("GET", f"/x/{taken}{end}"))
+    assert (handler, params["v"]) == (1, taken)
+    assert resolve(router.match("GET", f"/x/{left}{end}")) == []
+
+
+@pytest.mark.parametrize("make", [*ROUTERS, default_router, path_matcher_as_router])
+@pytest.mark.parametrize(
+    ("pattern", "path", "params"),
+    [
+        ("/files/:path{.+}/:rev", "/files/a/b/3", {"path": "a/b", "rev": "3"}),
+        ("/files/:path{.+}/:rev", "/files/a/3", {"path": "a", "rev": "3"}),
+        ("/files/:path{.+}/:rev", "/files/a//3", {"path": "a/", "rev": "3"}),
+        ("/files/:path{.+}/:rev", "/files/3", None),
+        ("/files/:path{.*}/:rev", "/files//3", {"path": "", "rev": "3"}),
+        ("/:a{.+}/:b{.+}/:c", "/1/2/3/4", {"a": "1/2", "b": "3", "c": "4"}),
+        ("/:a{.+?}/:b{.+}", "/1/2/3", {"a": "1", "b": "2/3"}),
+        ("/:a{.+}/edit/:b", "/x/edit/edit", {"a": "x", "b": "edit"}),
+        ("/:a{.+}/edit/:b", "/x/edit/1/edit/2", {"a": "x/edit/1", "b": "2"}),
+        ("/:a{.+}/:b{[0-9]+}/*", "/x/1/y/2", {"a": "x/1/y", "b": "2"}),
+        ("/:a{.+}/:b{[0-9]+}/*", "/x/1/y", {"a": "x", "b": "1"}),
+        ("/:a{.+}/*/c", "/x/y/c", {"a": "x", "b": None}),
+        ("/:a{[a-z/]+}/c*", "/a/b/cd/e", {"a": "a/b"}),
+        ("/:a/:b{a/b}/:c/:d{(?!x).}", "/1/a/b/2/y", {"a": "1", "b": "a/b", "c": "2", "d": "y"}),
+        ("/:a/:b{a/b}/:c/:d{(?!x).}", "/1/a/b/2/x", None),
+        ("/:a{^1$}/:b{.+}/c", "/1/2/3/c", {"a": "1", "b": "2/3"}),
+        ("/:a{^1$}/:b{.+}/c", "/11/2/3/c", None),
+        ("/:a{[0-9/]+}/:b?", "/1/2/x", {"a": "1/2", "b": "x"}),
+    ],
+)
+def test_an_expression_before_the_end_may_match_slashes(
+    make: Callable[[], Router[int]], pattern: str, path: str, params: dict[str, str | None] | None
+) -> None:
+    router = make()
+    router.add("GET", pattern, 1)
+    # A table where something else may match the same path.
+    with contextlib.suppress(UnsupportedPathError):
+        router.add("POST", "/:a/:b/*", 2)
+    if params is not None:
+        params = {name: value for name, value in params.items() if value is not None}
+    found = resolve(router.match("GET", path))
+    if make is path_matcher_as_router:
+        assert bool(found) == (params is not None)
+    else:
+        assert found == ([] if params is None else [(1, params)])
+
+
+@pytest.mark.parametrize("make", [*ROUTERS, default_router, path_matcher_as_router])
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("^.+", "anchors"),
+        (".+$", "anchors"),
+        ("(?!b$).+", "anchors"),
+        (r"(?:.)(a)\1", "references, named groups or flags"),
+        ("(?P<p>.+)", "references, named groups or flags"),
+        ("(?i).+", "references, named groups or flags"),
+    ],
+)
+@pytest.mark.parametrize("rest", ["/:rev", "/raw", "/*"])
+def test_what_cannot_be_combined_is_refused_at_registration(
+    make: Callable[[], Router[int]], expression: str, found: str, rest: str
+) -> None:
+    router = make()
+    pattern = f"/x/:p{{{expression}}}{rest}"
     with pytest.raises(UnsupportedPathError) as caught:
-        router.add("GET", path, 1)
-    assert str(caught.value) == (
-        f"Unsupported route GET {path!r} at position 6: PatternRouter can't make {expression!r} a "
-        "part of a larger expression, since it refers to its own groups by number"
+        router.add("GET", pattern, 1)
+    if make is RegExpRouter and found != "anchors":
+        return  # it refuses groups in any place
+    assert (caught.value.path, caught.value.position) == (pattern, 6)
+    assert caught.value.reason == (
+        f"{expression!r} can't have {found}, since an expression before the end of the pattern may "
+        "match slashes: exclude slashes there, as in [^/]+, or use plain expressions and check the "
+        "values in the handler"
     )
+
+
+@pytest.mark.parametrize("make", [*ROUTERS, default_router])
+def test_a_route_before_does_not_change_what_another_matches(
+    make: Callable[[], Router[int]],
+) -> None:
+    for other in ("/t/:x/*", "/:y{(a)b}", "/:z{.+}/:w", "/s/*/t", "/u/:v{^a$}/w"):
+        answers = []
+        for others in ([], [other]):
+            router = make()
+            router.add("GET", "/about", 1)
+            router.add("GET", "/a/*/c", 2)
+            for each in others:
+                with contextlib.suppress(UnsupportedPathError):
+                    router.add("POST", each, 3)
+            paths = ("/about", "/about/", "/about//", "//about", "/a//c", "/a/b/c", "/a/c")
+            answers.append([resolve(router.match("GET", path)) for path in paths])
+        assert answers[0] == answers[1]
 
 
 @pytest.mark.parametrize("router", [RegExpRouter(), TrieRouter(), LinearRouter(), PatternRouter()])

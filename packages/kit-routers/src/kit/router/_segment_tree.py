@@ -10,7 +10,13 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from kit.interface import UnsupportedPathError
-from kit.interface.patterns import compile_expression, parse_parameter, split_pattern
+from kit.interface.patterns import (
+    PathExpression,
+    compile_expression,
+    first_stretch,
+    parse_segment,
+    split_pattern,
+)
 
 from ._expressions import Extent, extent, without_outer_group
 
@@ -103,21 +109,23 @@ def read_steps(method: str, pattern: str, variant: str) -> list[Step]:
     Raises:
         UnsupportedPathError: If an expression is invalid or can't be part of a larger one.
     """
-    segments = split_pattern(variant)
+    segments = [parse_segment(text) for text in split_pattern(variant)]
+    stretch = first_stretch(segments)
+    if stretch is not None:
+        PathExpression(pattern, segments[stretch:], method)  # TrieRouter has to take it as well
     last = len(segments) - 1
     steps: list[Step] = []
-    for index, segment in enumerate(segments):
-        parameter = parse_parameter(segment)
-        if parameter is not None and parameter.expression is not None:
-            steps.append(_read_expression(method, pattern, parameter.name, parameter.expression))
-        elif parameter is not None:
-            steps.append(Step(Kind.PARAMETER, "", parameter.name))
-        elif segment == "*":
+    for index, (text, name, expression, _) in enumerate(segments):
+        if name is not None and expression is not None:
+            steps.append(_read_expression(method, pattern, name, expression))
+        elif name is not None:
+            steps.append(Step(Kind.PARAMETER, "", name))
+        elif text == "*":
             steps.append(Step(Kind.REST if index == last else Kind.ANY))
-        elif segment.endswith("*") and index == last:
-            steps.append(Step(Kind.PREFIX, segment[:-1]))
+        elif text.endswith("*") and index == last:
+            steps.append(Step(Kind.PREFIX, text[:-1]))
         else:
-            steps.append(Step(Kind.LITERAL, segment))
+            steps.append(Step(Kind.LITERAL, text))
     return steps
 
 

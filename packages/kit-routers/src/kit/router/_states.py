@@ -84,12 +84,10 @@ class StateBuilder:
     Args:
         root: The tree.
         count: Number of patterns in it; limits the number of states.
-        any_takes_empty: Whether a `*` in the middle matches an empty segment.
     """
 
-    def __init__(self, root: Node, count: int, *, any_takes_empty: bool) -> None:
+    def __init__(self, root: Node, count: int) -> None:
         self.root = root
-        self.any_takes_empty = any_takes_empty
         self.left = _MOST_STATES_FOR_A_PATTERN * (count + 20)
 
     def build(self) -> State:
@@ -106,7 +104,7 @@ class StateBuilder:
             if not by_any:
                 ends += node.leaves
                 ends += node.rests
-        following = _Following([node for node, _ in places], any_takes_empty=self.any_takes_empty)
+        following = _Following([node for node, _ in places])
         if self.left < 0 or depth > _MOST_SEGMENTS or not following.can_be_told:
             return State(ends, None, [])
         return State(ends, rests, self._edges(following, rests, depth + 1))
@@ -130,12 +128,11 @@ class StateBuilder:
         self, text: str, following: _Following, tails: list[Leaf], depth: int
     ) -> Edge:
         valued = list(following.parameters) if text else []
-        behind_any = following.behind_any if text else following.behind_any_empty
         for expression, places in following.expressions.items():
             if compile_expression(expression, "", "").match(text):
                 valued += places
         state = self._state(
-            [*following.literals[text], *valued, *behind_any],
+            [*following.literals[text], *valued, *following.behind_any],
             [*tails, *following.leaves_by_prefix(text)],
             depth,
         )
@@ -156,7 +153,7 @@ class StateBuilder:
                 if others and compile_expression(first, "", "").match(""):
                     state = self._state([*places, *others], tails, depth)
                     yield Edge(f"(?=[^/]){guards}({first})", None, True, state)
-                    state = self._state([*places, *following.behind_any_empty], tails, depth)
+                    state = self._state([*places, *following.behind_any], tails, depth)
                 else:
                     state = self._state([*places, *others], tails, depth)
                 yield Edge(f"{guards}({first})", None, True, state)
@@ -176,7 +173,7 @@ class StateBuilder:
 class _Following:
     """Everything that follows the nodes of a state, by what leads there."""
 
-    def __init__(self, nodes: list[Node], *, any_takes_empty: bool) -> None:
+    def __init__(self, nodes: list[Node]) -> None:
         self.literals: dict[str, list[_Place]] = {}
         self.expressions: dict[str, list[_Place]] = {}
         self.prefixes: dict[str, list[Leaf]] = {}
@@ -205,8 +202,8 @@ class _Following:
             and not (self.expressions and self.prefixes)
             and not any(at.untold for at in nodes)
         )
-        self.behind_any_empty = self.behind_any if any_takes_empty else []
-        if self.behind_any_empty:
+        if self.behind_any:
+            # A `*` matches the empty segment as well, which nothing else but literals does.
             self.literals.setdefault("", [])
 
     def leaves_by_prefix(self, text: str) -> list[Leaf]:

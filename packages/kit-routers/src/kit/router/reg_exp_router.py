@@ -185,21 +185,9 @@ class RegExpRouter(Generic[T]):
         tree = Node()
         for order, steps, handler in routes:
             insert(tree, steps, order, handler)
-        builder = StateBuilder(tree, len(routes), any_takes_empty=self._any_takes_empty())
+        builder = StateBuilder(tree, len(routes))
         state = builder.build()
         return build_matcher(state), [(leaf.handler, {}) for leaf in state.rests or ()]
-
-    def _any_takes_empty(self) -> bool:
-        """Returns whether a `*` in the middle matches an empty segment: if it does in Hono."""
-        from ._hono_refusals import is_refused
-        from ._segment_tree import Kind
-
-        variants = [variant for route in self._routes for variant in route.variants]
-        if not any(step.kind is Kind.ANY for _, steps in variants for step in steps or ()):
-            return True
-        return is_refused(
-            (route.method, [text for text, _ in route.variants]) for route in self._routes
-        )
 
 
 # PERF: what follows needs the parser of patterns, expressions and states only for routes that

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     import re
 
     from kit.interface import Params
+    from kit.interface.patterns import PathExpression
 
 __all__ = ("TrieRouter",)
 
 T = TypeVar("T")
 _Found: TypeAlias = "tuple[list[tuple[T, Params]]]"
 _NO_PARAMS: Params = {}
+# A literal or `*`; a parameter's text and branch; or all that follows.
+_Step: TypeAlias = "str | tuple[str, _Branch] | PathExpression"
 
 
 def is_plain(pattern: str) -> bool:
@@ -47,18 +50,18 @@ class _Leaf:
 class _Branch:
     """The edge for `:name` or `:name{regex}`.
 
-    One segment must match `segment` (None: anything but the empty one), or the start of the
-    remaining path `rest`; both are None for a parameter without expression.
+    `expression` is None for any segment but the empty one. If it may match slashes (`is_wide`), its
+    pattern ends here and it has to match the rest of the path, otherwise it has to match a segment.
     """
 
-    __slots__ = ("name", "node", "rest", "segment")
+    __slots__ = ("expression", "is_wide", "name", "node")
 
     def __init__(
-        self, name: str, segment: re.Pattern[str] | None, rest: re.Pattern[str] | None
+        self, name: str, expression: re.Pattern[str] | None = None, *, is_wide: bool = False
     ) -> None:
         self.name = name
-        self.segment = segment
-        self.rest = rest
+        self.expression = expression
+        self.is_wide = is_wide
         self.node: _Node = _Node()
 
 
@@ -66,21 +69,19 @@ class _Node:
     """The edges that can follow a segment, and the handlers of the patterns that end with it.
 
     `star` is the node of a segment `*`, `prefixes` those of a last segment such as `assets*`,
-    which matches every rest of a path that begins with `assets`.
+    which matches every rest of a path that begins with `assets`. `ends` are those of patterns that
+    continue with an expression that may match slashes, and more behind it.
     """
 
-    __slots__ = ("branches", "children", "leaves", "prefixes", "star")
+    __slots__ = ("branches", "children", "ends", "leaves", "prefixes", "star")
 
     def __init__(self) -> None:
         self.children: dict[str, _Node] = {}
-        self.branches: dict[tuple[str, str], _Branch] = {}
+        self.branches: dict[str, _Branch] = {}
         self.star: _Node | None = None
         self.prefixes: dict[str, _Node] = {}
+        self.ends: list[tuple[PathExpression, _Node]] = []
         self.leaves: list[_Leaf] = []
-
-    def has_more(self) -> bool:
-        """Returns whether any pattern continues from here."""
-        return bool(self.children or self.branches or self.star or self.prefixes)
 
 
 class TrieRouter(Generic[T]):
@@ -151,40 +152,37 @@ class TrieRouter(Generic[T]):
                 results[method] = found
         return found
 
-    def _parse(
-        self, method: str, pattern: str, path: str
-    ) -> tuple[str, list[str | tuple[tuple[str, str], Any]]]:
-        """Returns the pattern and its steps: a literal, `*`, or a parameter's key and branch."""
+    def _parse(self, method: str, pattern: str, path: str) -> tuple[str, list[_Step]]:
+        """Returns the pattern and its steps."""
         if is_plain(path):
             return path, [*path.removeprefix("/").split("/")]
-        import re
+        from kit.interface.patterns import (
+            PathExpression,
+            compile_expression,
+            first_stretch,
+            parse_segment,
+            split_pattern,
+            traits,
+        )
 
-        from kit.interface.patterns import compile_expression, parse_parameter, split_pattern
-
-        segments = split_pattern(path)
-        steps: list[str | tuple[tuple[str, str], Any]] = []
-        for index, segment in enumerate(segments):
-            parameter = parse_parameter(segment)
-            if parameter is None:
-                steps.append(segment)
-                continue
-            name, expression = parameter
-            if expression is None:
-                steps.append(((segment, ""), _Branch(name, None, None)))
-                continue
-            # An expression may match slashes, so it is tried on the rest of the path. It has to end
-            # where a following literal starts, or else at the end of the path.
-            following = segments[index + 1] if index + 1 < len(segments) else ""
-            if index + 2 == len(segments):
-                following = following.removesuffix("*")
-            literal = "" if following.startswith((":", "*")) else following
-            then = f"(?=/{re.escape(literal)})" if literal else ""
-            whole = compile_expression(expression, pattern, method)
-            rest = compile_expression(expression, pattern, method, then) if then else whole
-            steps.append(((segment, literal), _Branch(name, None if then else whole, rest)))
+        segments = [parse_segment(text) for text in split_pattern(path)]
+        stretch = first_stretch(segments)
+        steps: list[_Step] = []
+        for segment in segments[:stretch]:
+            if segment.name is None:
+                steps.append(segment.text)
+            elif segment.expression is None:
+                steps.append((segment.text, _Branch(segment.name)))
+            else:
+                expression = compile_expression(segment.expression, pattern, method)
+                is_wide = traits(segment.expression).takes_slash
+                branch = _Branch(segment.name, expression, is_wide=is_wide)
+                steps.append((segment.text, branch))
+        if stretch is not None:
+            steps.append(PathExpression(pattern, segments[stretch:], method))
         return path, steps
 
-    def _insert(self, steps: list[str | tuple[tuple[str, str], Any]]) -> _Node:
+    def _insert(self, steps: list[_Step]) -> _Node:
         node = self._root
         last = len(steps) - 1
         for index, step in enumerate(steps):
@@ -196,9 +194,13 @@ class TrieRouter(Generic[T]):
                 node = node.prefixes.setdefault(step[:-1], _Node())
             elif isinstance(step, str):
                 node = node.children.setdefault(step, _Node())
-            else:
+            elif isinstance(step, tuple):
                 key, branch = step
                 node = node.branches.setdefault(key, branch).node
+            else:
+                end = _Node()
+                node.ends.append((step, end))
+                node = end
         return node
 
     def search(self, method: str, path: str) -> _Found[T]:
@@ -226,66 +228,59 @@ class _Search:
         "offset",
         "path",
         "root",
-        "waiting",
     )
 
     def __init__(self, root: _Node, method: str, path: str) -> None:
         self.root = root
         self.method = method
-        self.path = path
+        # A path without a leading slash is read as if it had one.
+        self.path = path if path.startswith("/") else "/" + path
         self.found: list[tuple[_Leaf, Params]] = []
         # Nodes to visit for the next segment, each with the parameters found on the way to it.
         self.following: list[tuple[_Node, Params]] = []
-        # By segment number: nodes after an expression that matched slashes, to visit then.
-        self.waiting: dict[int, list[tuple[_Node, Params]]] = {}
 
     def run(self) -> list[tuple[_Leaf, Params]]:
         """Returns all leaves whose pattern matches, in no particular order."""
-        self.offset = 1 if self.path.startswith("/") else 0
-        segments = self.path[self.offset :].split("/")
+        self.offset = 1
+        segments = self.path[1:].split("/")
         self.last = len(segments) - 1
         level: list[tuple[_Node, Params]] = [(self.root, _NO_PARAMS)]
         for self.index, segment in enumerate(segments):
             self.following = []
             for node, params in level:
-                child = node.children.get(segment)
-                if child is not None:
-                    self._enter(child, params)
-                if node.star is not None:
-                    self._collect(node.star, params)
-                    self.following.append((node.star, params))
-                for prefix, child in node.prefixes.items():
-                    if self.path.startswith(prefix, self.offset):
-                        self._collect(child, params)
-                for branch in node.branches.values():
-                    self._follow(branch, segment, params)
+                self._visit(node, segment, params)
             level = self.following
-            if self.waiting:
-                level += self.waiting.pop(self.index + 1, ())
-            elif not level:
+            if not level:
                 break
             self.offset += len(segment) + 1
         return self.found
 
+    def _visit(self, node: _Node, segment: str, params: Params) -> None:
+        """Follows every edge of a node that matches the path from this segment on."""
+        child = node.children.get(segment)
+        if child is not None:
+            self._enter(child, params)
+        if node.star is not None:
+            self._collect(node.star, params)
+            self.following.append((node.star, params))
+        for prefix, child in node.prefixes.items():
+            if self.path.startswith(prefix, self.offset):
+                self._collect(child, params)
+        for branch in node.branches.values():
+            self._follow(branch, segment, params)
+        for expression, child in node.ends:
+            more = expression.read(self.path, self.offset - 1)
+            if more is not None:
+                self._collect(child, {**params, **more, **params})
+
     def _follow(self, branch: _Branch, segment: str, params: Params) -> None:
         """Follows the branch of a parameter, if the path matches it."""
-        if branch.rest is None:
-            if segment:
-                self._enter(branch.node, _with(params, branch.name, segment))
-            return
-        match = branch.rest.match(self.path, self.offset)
-        if match is None:
-            if branch.segment is not None and branch.segment.match(segment):
-                self._enter(branch.node, _with(params, branch.name, segment))
-            return
-        node = branch.node
-        params = _with(params, branch.name, match[0])
-        self._collect(node, params)
-        if node.star is not None and match.end() == len(self.path):
-            self._collect(node.star, params)
-        if node.has_more():
-            at = self.index + 1 + match[0].count("/")
-            self.waiting.setdefault(at, []).append((node, params))
+        if branch.is_wide:
+            value = self.path[self.offset :]
+            if branch.expression is not None and branch.expression.match(value):
+                self._collect(branch.node, _with(params, branch.name, value))
+        elif branch.expression.match(segment) if branch.expression is not None else segment:
+            self._enter(branch.node, _with(params, branch.name, segment))
 
     def _enter(self, node: _Node, params: Params) -> None:
         """Continues at a node that matched the segment."""

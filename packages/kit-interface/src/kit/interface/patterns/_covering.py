@@ -10,18 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
+from ._expressions import traits
 from ._parsing import FLAGS, Segment, variants
 
 T = TypeVar("T")
 _Segments: TypeAlias = Sequence[Segment]
-
-# Expressions that consist only of these can't match a slash. Classes and escapes are tested
-# individually; lookarounds, references and flags aren't included.
-_ITEMS = re.compile(
-    r"(?P<takes>\\[dw]|\[\^?\]?(?:\\.|[^\]\\])*\])|\\[-._~]|[A-Za-z0-9_~@%,;-]"
-    r"|[*+?|()]|\(\?:|\{[0-9]+(?:,[0-9]*)?\}",
-    re.DOTALL,
-)
 
 
 def covers(general: str, special: str) -> bool:
@@ -181,14 +174,9 @@ def _is_filled(segment: Segment) -> bool:
 
 def _in_one_segment(expression: str) -> bool:
     """Whether an expression certainly can't match a slash."""
-    position = 0
-    while position < len(expression):
-        match = _ITEMS.match(expression, position)
-        if match is None:
-            return False
-        if match["takes"] and re.match(match["takes"], "/", FLAGS):
-            return False
-        position = match.end()
+    kind = traits(expression)
+    if kind.takes_slash or kind.is_anchored or kind.looks_around or kind.stands_alone:
+        return False
     try:
         re.compile(expression, FLAGS)
     except (re.error, OverflowError, RecursionError):

@@ -106,12 +106,12 @@ def variants(path: str) -> tuple[tuple[Segment, ...], ...]:
     """
     texts = split_pattern(path)
     if not _may_have_optional(path):
-        return (tuple(_segment(text) for text in texts),)
+        return (tuple(parse_segment(text) for text in texts),)
     found: dict[tuple[Segment, ...], None] = {}
     before: list[Segment] = []
     for text in filter(None, texts):
         optional = ":" in text and text.endswith("?")
-        segment = _segment(text[:-1], optional=True) if optional else _segment(text)
+        segment = parse_segment(text[:-1], optional=True) if optional else parse_segment(text)
         if optional and "/" not in segment.text:
             found[tuple(before) or (_EMPTY,)] = None
             found[(*before, segment)] = None
@@ -189,7 +189,13 @@ def _may_have_optional(path: str) -> bool:
     return path.endswith("?") and ":" in path
 
 
-def _segment(text: str, *, optional: bool = False) -> Segment:
+def parse_segment(text: str, *, optional: bool = False) -> Segment:
+    """Parses one segment of a pattern.
+
+    Args:
+        text: The segment without `?`, as `split_pattern` returns it.
+        optional: Whether it may be absent.
+    """
     parameter = parse_parameter(text)
     if parameter is None:
         return Segment(text, optional=optional)
