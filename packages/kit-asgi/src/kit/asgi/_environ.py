@@ -67,7 +67,8 @@ def _raw_path(environ: Mapping[str, Any], path: bytes) -> bytes:
     describes it.
     """
     target = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
-    if "://" in target.partition("?")[0]:  # SPEC: RFC 9112 section 3.2.2, the absolute form
+    # SPEC: RFC 9112 section 3.2.2, the absolute form.
+    if not target.startswith("/") and "://" in target.partition("?")[0]:
         target = "/" + target.partition("://")[2].partition("/")[2]
     raw = _bytes_of(target.partition("?")[0])
     return raw if unquote_to_bytes(raw) == path else quote(path, safe=_SAFE_IN_PATH).encode()

@@ -72,14 +72,15 @@ class AsgiHandler:
                 f"The handler of {self._name} takes a Request, not {type(request).__name__}: "
                 "give it to app.mount(path, handler)"
             )
-        if not self._takes_all_paths and is_ambiguous(request):
-            raise HTTPException(
-                400, "The path has an encoded slash or backslash, or an empty or dot segment"
-            )
         wait_until = next(
             (each.wait_until for each in arguments if hasattr(each, "wait_until")), None
         )
         scope = scope_of(request, self._lifespan.bindings)
+        if not self._takes_all_paths and is_ambiguous(request, scope):
+            raise HTTPException(
+                400,
+                "The path has an encoded slash, a backslash, a NUL, or an empty or dot segment",
+            )
         if (request.scope or {}).get("type") == "websocket" and not self._is_wsgi:
             return await self._respond_by_websocket(request, scope)
         exchange = Exchange(self._app, self._name, scope, request, wait_until)
@@ -125,7 +126,7 @@ def from_asgi(asgi_app: AsgiApp, /, *, ambiguous_paths: bool = False) -> AsgiHan
 
     Args:
         asgi_app: An ASGI 3 application, such as one of Starlette, FastAPI, Django, Quart or Kit.
-        ambiguous_paths: Whether to pass on paths with an encoded slash or backslash, or with an
+        ambiguous_paths: Whether to pass on paths with an encoded slash, a backslash, a NUL, or an
             empty or dot segment (`/files/private%2Fa`, `/files//private/a`), which are a 400
             otherwise. The application gets them decoded, so middleware of the Kit app on
             `/files/private/*` doesn't run for them: allow them only where no guard depends on the

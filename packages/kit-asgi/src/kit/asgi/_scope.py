@@ -21,6 +21,8 @@ _OF_THE_APP_AROUND = frozenset(
 # What a browser reads as another host, or resolves, in a URL that begins with the root path (WHATWG
 # URL, section 4.4).
 _MISLEADING = re.compile(r"\A//|[\\\t\n\r]|(?:\A|/)\.{1,2}(?:/|\Z)")
+# Dot segments, backslashes, and the character that ends a text in C.
+_RESOLVED = re.compile(r"[\\\0]|(?:\A|/)\.{1,2}(?:/|\Z)")
 
 
 def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
@@ -65,15 +67,20 @@ def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
     }
 
 
-def is_ambiguous(request: Request) -> bool:
+def is_ambiguous(request: Request, scope: Scope) -> bool:
     """Returns whether a path means something else once all of it is decoded, or normalized.
 
     The application gets it decoded, and may drop empty and dot segments. Guards that are matched
     with the path as it was sent wouldn't have seen what the application sees then. And a parameter
     in the prefix of the mount could make `//other.example` of the root path, which applications put
     before the paths that they redirect to.
+
+    Args:
+        request: The request.
+        scope: Its scope.
     """
-    if _MISLEADING.search(request.root_path):
+    # A URL has no dot segments: they are resolved in it, but not in the scope.
+    if _MISLEADING.search(request.root_path) or _RESOLVED.search(scope["path"]):
         return True
     segments = _parts(request.url)[2].split("/")[1:]
     for number, segment in enumerate(segments):
@@ -81,6 +88,7 @@ def is_ambiguous(request: Request) -> bool:
         is_inner = number < len(segments) - 1
         if (
             decoded in (".", "..")
+            or "\0" in decoded
             or "/" in decoded
             or "\\" in decoded
             or (is_inner and not decoded)

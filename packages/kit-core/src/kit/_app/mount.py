@@ -39,6 +39,7 @@ def mounted_handler(
     _check(call, application_handler, option_handler, replace_request)
 
     async def mounted(c: Context[Any, Any], next: Next) -> Response | None:
+        _refuse_resolved(c.req)
         request = await _request_with_body(c.req)
         if replace_request is None:
             handed_on = _moved(request, *_place_of(c))
@@ -96,6 +97,19 @@ def _place_of(c: Context[Any, Any]) -> tuple[str, str]:
     return prefix, "/" + "/".join(c.req.path.split("/")[segments + 1 :])
 
 
+def _refuse_resolved(req: KitRequest) -> None:
+    """Refuses a path that a URL would resolve, and so lead past the middleware that it matched.
+
+    Raises:
+        HTTPException: 400.
+    """
+    raw = req.raw
+    # With a `get_path`, the path that the server received isn't the one that was routed.
+    served = raw.scope.get("path", "") if raw.scope is not None and not raw.is_moved else ""
+    if _RESOLVED.search(req.path) or _RESOLVED.search(served):
+        raise HTTPException(400, "The path has dot segments or backslashes")
+
+
 def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
     if option_handler is None:
         try:
@@ -119,9 +133,6 @@ async def _request_with_body(req: KitRequest) -> Request:
 
 def _moved(request: Request, pattern: str, path: str) -> Request:
     """Returns the request with a new path; the removed part, of this pattern, is its root path."""
-    # A URL would resolve them, and so bypass middleware matched against the original path.
-    if _RESOLVED.search(path):
-        raise HTTPException(400, "The path has dot segments or backslashes")
     parsed = URL(request.url)
     escaped = encode_dropped(path).replace("?", "%3F").replace("#", "%23")
     moved = URL(f"{parsed.origin}{escaped}{parsed.search}{parsed.hash}")

@@ -87,6 +87,8 @@ def plan_of_request(state: AppState, request: Request, path: str) -> tuple[str, 
                     describe(state.get_path),
                     f"returned {type(path).__name__}, expected a str",
                 )
+            if not path.startswith("/"):
+                path = "/" + path  # as routers read it
         except Exception as error:
             return "/", _raising(error, ([],))
     if not state.strict and len(path) > 1 and path.endswith("/"):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kit.compose import chain_for, respond
 
     from .lifespan import serve_lifespan
-    from .paths import path_of_scope
+    from .paths import bad_target, is_target, path_of_scope
     from .response import plain_not_found, send_response
     from .types import Receive, Scope, Send
 else:
@@ -31,7 +31,7 @@ else:
     import_late(globals(), "kit._response.results", "settle")
     import_late(globals(), "kit.compose", "chain_for", "respond")
     import_late(globals(), "kit._serving.lifespan", "serve_lifespan")
-    import_late(globals(), "kit._serving.paths", "path_of_scope")
+    import_late(globals(), "kit._serving.paths", "bad_target", "is_target", "path_of_scope")
     import_late(globals(), "kit._serving.response", "plain_not_found", "send_response")
 
 # PERF: searching bytes for a number is four times as fast as for b"%".
@@ -70,6 +70,10 @@ async def serve(  # noqa: C901
         path = path_of_scope(scope)
     plan: Plan | None
     if state.looks_at_requests:
+        if not is_target(path):
+            for message in bad_target():
+                await send(message)
+            return
         c, (match, only, start, last) = context_of(state, scope, receive, path)
     else:
         try:
@@ -79,6 +83,11 @@ async def serve(  # noqa: C901
         if plan is not None:
             match, only, start, last = plan
         else:
+            # PERF: checked only here, since no plan is kept for other paths; is_target(), inlined.
+            if path[0] != "/" or "#" in path:
+                for message in bad_target():
+                    await send(message)
+                return
             # PERF: what plan_for() does, without the calls.
             match = state.find("GET" if method == "HEAD" else method, path)
             handlers = match[0]

@@ -19,7 +19,7 @@ from kit.web._streams import close_stream
 from kit.websocket._handshake import Handshake
 
 from .answering import answer_alone, new_context, sendable
-from .paths import path_of_scope
+from .paths import bad_target, is_target, path_of_scope
 from .response import send_response
 
 _PERCENT = ord("%")
@@ -44,7 +44,11 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
     if (await receive())["type"] != "websocket.connect":
         return  # the client has left already
     handshake = Handshake(scope, receive, send)
-    c, only = _context_of(state, handshake)
+    path = _path_of(handshake.scope)
+    if not is_target(path):
+        await _refuse_target(handshake, send)
+        return
+    c, only = _context_of(state, handshake, path)
     failure = None
     try:
         response = await (respond(c) if only is None else answer_alone(c, only))
@@ -61,19 +65,33 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
     await end_request(c, failure)
 
 
-def _context_of(state: AppState, handshake: Handshake) -> tuple[Context[Any, Any], Any]:
+def _path_of(scope: Scope) -> str:
+    """Returns the routing path of a handshake."""
+    path: str = scope["path"]
+    raw = scope.get("raw_path")
+    # PERF: as in `serve`.
+    if scope["root_path"] or raw is None or _PERCENT in raw or not path:
+        return path_of_scope(scope)
+    return path
+
+
+def _context_of(state: AppState, handshake: Handshake, path: str) -> tuple[Context[Any, Any], Any]:
     """Returns the context of a handshake as a GET request, and its handler if it has only one."""
     scope = handshake.scope
     receive = handshake.receive_http
     if state.looks_at_requests:
-        c, _ = context_of(state, scope, receive, path_of_scope(scope))
+        c, _ = context_of(state, scope, receive, path)
         return c, None
-    path = scope["path"]
-    raw = scope.get("raw_path")
-    # PERF: as in `serve`.
-    if scope["root_path"] or raw is None or _PERCENT in raw or not path:
-        path = path_of_scope(scope)
     return new_context(state, scope, receive, path, plan_for(state, "GET", path))
+
+
+async def _refuse_target(handshake: Handshake, send: Send) -> None:
+    """Refuses a handshake for what is no path."""
+    if "websocket.http.response" in (handshake.scope.get("extensions") or {}):
+        for message in bad_target("websocket.http"):
+            await send(message)
+    else:
+        await handshake.refuse()
 
 
 async def _refuse(

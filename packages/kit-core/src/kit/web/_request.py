@@ -390,7 +390,9 @@ def url_of_scope(scope: dict[str, Any]) -> str:
     if not text.startswith("/"):  # a target such as `@other.example` would become part of the host
         text = "/" + text
     query = scope.get("query_string", b"").decode("utf-8", "replace")
-    # A request has no fragment (RFC 9112, section 3.2).
+    # A request has no fragment (RFC 9112, section 3.2). For the router, a backslash is part of a
+    # name, while a URL makes it a slash.
+    text = text.replace("\\", "%5C")
     rest = encode_dropped(text + (f"?{query}" if query else "")).replace("#", "%23")
     scheme = scope.get("scheme", "http")
     host = next((v.decode("latin-1") for n, v in scope["headers"] if n == b"host"), "")

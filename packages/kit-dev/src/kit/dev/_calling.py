@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 from kit.interface import App
 
 from ._errors import AppError
+from ._explaining import is_absolute
 
 # What may stand in a path or query as it is; the rest is percent-encoded, as a browser does it.
 _IN_PATH = "%/:@!$&'()*+,;=~-._[]"
@@ -102,7 +103,7 @@ def scope_of(
     Raises:
         ValueError: If the URL or a header can't be sent.
     """
-    if "://" not in url.partition("?")[0]:
+    if not is_absolute(url):
         url = "http://localhost" + (url if url.startswith("/") else f"/{url}")
     parts = urlsplit(url)
     if parts.scheme not in _DEFAULT_PORTS:

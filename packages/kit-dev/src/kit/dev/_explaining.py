@@ -127,13 +127,18 @@ def routing_path(app: App, url: str) -> str:
     """
     if has_own_path(app):
         return url
-    if "://" in url:
+    if is_absolute(url):
         path = path_of_url(url)
     else:
         path = decode_path(merge_path("/", re.split(r"[?#]", url, maxsplit=1)[0]))
     if not app.strict and len(path) > 1:
         path = path.removesuffix("/")
     return path
+
+
+def is_absolute(url: str) -> bool:
+    """Whether a URL has a scheme; a path may have one further back, as in `/fetch/http://host`."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.\-]*://", url) is not None
 
 
 def has_own_path(app: App) -> bool:

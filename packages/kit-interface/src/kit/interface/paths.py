@@ -11,8 +11,12 @@ if TYPE_CHECKING:
 
 __all__ = ("decode_component", "decode_path", "merge_path", "path_of_url")
 
-# The escapes that decodeURI doesn't decode: those of # $ & + , / : ; = ? @; and that of %.
-_KEPT = r"(%(?:2[3-6BCFbcf]|3[ABDFabdf]|40))"
+# Decoded, `/` would separate segments, and `?` and `#` would end the path in a URL. A parameter is
+# decoded again when it is read, so `%` stays too. The others are the bytes that aren't UTF-8, as
+# the error handler surrogateescape decodes them.
+_KEPT = {ord(each): f"%{ord(each):02X}" for each in "/?#%"} | {
+    0xDC00 + byte: f"%{byte:02X}" for byte in range(0x80, 0x100)
+}
 
 
 def decode_component(text: str) -> str:
@@ -31,23 +35,29 @@ def decode_component(text: str) -> str:
 
 
 def decode_path(text: str) -> str:
-    """Decodes a path for routing, as decodeURI does (ECMA-262, section 19.2.6.1).
+    """Decodes a path for routing. Routers, guards and everything behind them read the same path.
 
-    The escapes of the characters that structure a URL, `# $ & + , / : ; = ? @`, aren't decoded.
-    Neither is `%25`, since a parameter is decoded again when it is read.
+    All escapes are decoded, except those of `/`, `?`, `#` and `%`, and of bytes that aren't UTF-8.
+    Those are written in upper case (`%2f` becomes `%2F`), so that a path has one spelling.
+
+    Unlike decodeURI, this also decodes the escapes of `$ & + , : ; = @`, which mean the same as
+    the characters within a segment (WHATWG URL, section 4.4): a guard on `/@private/*` is also one
+    for `/%40private/a`.
 
     Args:
         text: Percent-encoded path.
 
     Returns:
-        The routing path. Runs of escapes that aren't UTF-8 aren't changed. A `%` that begins no
-        escape becomes `%25` if it would begin one in the decoded path, as in `%%361`.
+        The routing path. Decoding it again doesn't change it. A `%` that begins no escape becomes
+        `%25` if it would begin one in the decoded path, as in `%%361`.
     """
     decoded = _decoded(text)
     # Decoded once more, as a parameter or a part of a file's path, it would be another path than
     # the one that guards are matched with.
-    if "%" in decoded and _lone_percent().search(text) and _decoded(decoded) != decoded:
-        return _decoded(_lone_percent().sub("%25", text))
+    if "%" in decoded and _lone_percent().search(text):
+        plain = _decoded(_lone_percent().sub("%25", text))
+        if _decoded_whole(plain) != _decoded_whole(decoded):
+            return plain
     return decoded
 
 
@@ -61,10 +71,10 @@ def path_of_url(url: str) -> str:
         The path without query and fragment; `/` if the URL has none.
 
     Raises:
-        ValueError: If the URL has no scheme.
+        ValueError: If the URL has no scheme, or no `//` after it, such as `mailto:ada@example.com`.
     """
-    scheme, colon, _ = url.partition(":")
-    if not colon:
+    scheme, colon, rest = url.partition(":")
+    if not colon or not rest.startswith("//"):
         raise ValueError(f"{url!r} is not an absolute URL: expected e.g. 'http://localhost/path'")
     url = url.partition("?")[0].partition("#")[0]
     start = url.find("/", len(scheme) + 3)
@@ -121,17 +131,18 @@ def _decode_run(match: re.Match[str]) -> str:
 
 
 def _decoded(path: str) -> str:
-    return _escapes().sub(_decode_run_but_reserved, path)
+    return _escapes().sub(_decode_run_but_kept, path)
 
 
-def _decode_run_but_reserved(match: re.Match[str]) -> str:
-    run = match[0]
-    try:
-        bytes.fromhex(run.replace("%", "")).decode()
-    except UnicodeDecodeError:
-        return run
-    import re
+def _decoded_whole(path: str) -> str:
+    def decode(match: re.Match[str]) -> str:
+        return bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "surrogateescape")
 
-    parts = re.split(_KEPT, run)
-    parts[::2] = [bytes.fromhex(part.replace("%", "")).decode() for part in parts[::2]]
-    return "".join(parts)
+    return _escapes().sub(decode, path)
+
+
+def _decode_run_but_kept(match: re.Match[str]) -> str:
+    # Byte by byte, unlike `_decode_run`: what a URL encodes, such as `"` beside `%FF`, is decoded
+    # whatever it is next to, so that encoding a path and decoding it again doesn't change it.
+    run = bytes.fromhex(match[0].replace("%", ""))
+    return run.decode("utf-8", "surrogateescape").translate(_KEPT)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Literal
 
+from ._spellings import Spellings
+
 # Errors that mean that the file doesn't exist. Others, such as too many open files or a broken
 # disk, are failures.
 _ABSENT = frozenset(
@@ -151,10 +153,11 @@ class Folder:
         follow_symlinks: Whether symbolic links in the folder are followed, wherever they lead.
     """
 
-    __slots__ = ("_open", "root")
+    __slots__ = ("_open", "_spellings", "root")
 
     def __init__(self, root: str, *, follow_symlinks: bool = False) -> None:
         self.root = root
+        self._spellings = Spellings(root)
         if follow_symlinks:
             self._open = _open_following
         elif _NO_FOLLOW and os.open in os.supports_dir_fd:
@@ -169,8 +172,8 @@ class Folder:
             segments: The names on its path, as returned by `safe_segments`.
 
         Returns:
-            The open file; `FOLDER` for a folder, which isn't opened. None if neither exists, or if
-            the file isn't readable or isn't a regular file.
+            The open file; `FOLDER` for a folder, which isn't opened. None if neither exists under
+            exactly these names, or if the file isn't readable or isn't a regular file.
 
         Raises:
             OSError: If the system fails, e.g. because too many files are open.
@@ -190,7 +193,7 @@ class Folder:
         if fd is None:
             return None
         file = OpenFile(fd, path)
-        if file.is_file:
+        if file.is_file and self._spellings.are_real(segments):
             return file
         file.close()
         return FOLDER if file.is_folder else None

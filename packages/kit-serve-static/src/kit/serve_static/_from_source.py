@@ -17,8 +17,9 @@ from ._options import GetContent, IsDir, Notify
 from ._paths import rewritten, safe_segments
 from ._site import EXTENSIONS
 
-# `..` as a segment, empty segments, and backslashes, which may separate segments too.
-_AMBIGUOUS = re.compile(r"(?:^|/)\.\.(?:$|/)|//|\\")
+# `.` and `..` as segments, empty ones, and backslashes, which may separate segments too. Joining
+# would remove them, and so lead to content that guards weren't matched with.
+_AMBIGUOUS = re.compile(r"(?:\A|/)\.{1,2}(?:/|\Z)|//|\\")
 _DOT = re.compile(r"(?:^|/)\.(?=/|$)")
 _SLASHES = re.compile("/{2,}")
 

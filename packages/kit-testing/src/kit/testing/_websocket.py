@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from urllib.parse import unquote
 
 from kit.concurrency import DetachedTask, Signal
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
@@ -257,13 +258,15 @@ class TestWebSocket:
     async def _answer(self) -> None:
         caller, request = self._caller, self._call.request
         caller.add_cookies(self._call)
-        path, _, query = request.url.partition("://")[2].partition("?")
+        target, _, query = request.url.partition("://")[2].partition("?")
+        path = "/" + target.partition("/")[2]
         scope = {
             "type": "websocket",
             "asgi": {"version": "3.0", "spec_version": "2.5"},
             "http_version": "1.1",
             "scheme": "wss" if request.url.startswith("https:") else "ws",
-            "path": "/" + path.partition("/")[2],
+            "path": unquote(path),
+            "raw_path": path.encode(),
             "query_string": query.encode(),
             "headers": list(request.headers.raw),
             "subprotocols": self._offered,

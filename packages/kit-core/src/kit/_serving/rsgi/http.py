@@ -8,6 +8,7 @@ from typing import Any
 from kit._matching.matches import context_of
 from kit._matching.plans import plan_for
 from kit._serving.answering import answer_alone, new_context, sendable
+from kit._serving.paths import BAD_TARGET_BODY, BAD_TARGET_LINES, is_target
 from kit._serving.response import NOT_FOUND_BODY, NOT_FOUND_LINES
 from kit._state.app_state import AppState
 from kit._support.paths import encode_delimiters
@@ -37,6 +38,9 @@ async def serve_http(state: AppState, source: RsgiScope, protocol: RsgiHttp) -> 
     exchange = Exchange(source, protocol)
     scope = LazyScope(source)
     path = encode_delimiters(source.path) or "/"
+    if not is_target(path):
+        protocol.response_bytes(400, header_pairs(BAD_TARGET_LINES), BAD_TARGET_BODY)
+        return
     if state.looks_at_requests:
         c: Context[Any, Any]
         c, _ = context_of(state, scope, exchange.receive, path)
