@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import shutil
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from urllib.parse import urlsplit
 
 import documents
 import httpx
 import pytest
+from h2.connection import H2Connection
+from h2.errors import ErrorCodes
 from ports import free_port
 from servers import command
 from serving import ServerProcess
@@ -67,6 +73,34 @@ async def slow(c):
 @site.get("/tasks")
 def tasks(c):
     return c.text(str(len(asyncio.all_tasks())))
+
+
+@site.post("/size")
+async def size(c):
+    return c.text(str(len(await c.req.bytes())))
+
+
+@site.post("/stream")
+async def stream(c):
+    return c.text(str(sum([len(chunk) async for chunk in c.req.raw.body])))
+
+
+left = asyncio.Queue()
+
+
+@site.post("/leave")
+async def leave(c):
+    await left.put("nobody")
+    try:
+        await c.req.bytes()
+    except BaseException as error:
+        await left.put(type(error).__name__)
+        raise
+
+
+@site.get("/left")
+async def who_left(c):
+    return c.text(await left.get())
 
 
 @site.get("/other")
@@ -150,3 +184,58 @@ def test_documented_wrapper(url: str, forwarded: list[tuple[str, str]], seen: ob
     is_forwarded = isinstance(seen, str)
     assert answer["client"] == (seen if is_forwarded else "127.0.0.1")
     assert answer["url"] == (url.replace("http:", "https:") if is_forwarded else url) + "/"
+
+
+@pytest.mark.parametrize("path", ["/size", "/stream"])
+@pytest.mark.parametrize("size", [0, 1, 16_384, 300_000])
+async def test_streamed_upload_over_http_2(url: str, path: str, size: int) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(size // 10_000):
+            yield b"x" * 10_000
+        yield b"x" * (size % 10_000)
+
+    options = {"base_url": url, "timeout": PATIENCE_S, "http1": False, "http2": True}
+    async with httpx.AsyncClient(**options) as client:  # type: ignore[arg-type]
+        response = await client.post(path, content=chunks())
+    assert (response.status_code, response.text) == (200, str(size))
+
+
+def h2_upload(url: str, *headers: tuple[str, str]) -> tuple[socket.socket, H2Connection]:
+    """Opens a connection with an upload over HTTP/2 that has begun."""
+    address = urlsplit(url)
+    peer = socket.create_connection((address.hostname, address.port), PATIENCE_S)
+    connection = H2Connection()
+    connection.initiate_connection()
+    head = [(":method", "POST"), (":path", "/leave"), (":authority", "x"), (":scheme", "http")]
+    connection.send_headers(1, [*head, *headers])
+    connection.send_data(1, b"abc")
+    peer.sendall(connection.data_to_send())
+    return peer, connection
+
+
+@pytest.mark.parametrize("headers", [[], [("content-length", "9")]])
+@pytest.mark.parametrize("resets", [True, False])
+def test_client_that_leaves_within_an_upload_over_http_2(
+    url: str, headers: list[tuple[str, str]], resets: bool
+) -> None:
+    def who_left() -> str:
+        return httpx.get(f"{url}/left", timeout=PATIENCE_S).text
+
+    peer, connection = h2_upload(url, *headers)
+    with peer:
+        assert who_left() == "nobody"  # until now, the server may drop a request that is reset
+        if resets:
+            connection.reset_stream(1, ErrorCodes.CANCEL)
+            peer.sendall(connection.data_to_send())
+            assert who_left() == "ClientDisconnectedError"
+    if not resets:
+        assert who_left() == "ClientDisconnectedError"
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+@pytest.mark.parametrize("version", ["--http1.1", "--http2-prior-knowledge"])
+@pytest.mark.parametrize("sent", [b"", b"x" * 100_000])
+def test_upload_of_curl(url: str, version: str, sent: bytes) -> None:
+    line = ["curl", "-sS", version, "-X", "POST", "-T", "-", f"{url}/size"]
+    found = subprocess.run(line, input=sent, capture_output=True, check=True, timeout=PATIENCE_S)
+    assert found.stdout == str(len(sent)).encode()

@@ -185,7 +185,7 @@ NAMES = (
     *(
         malformed(
             f"unreadable {key} {value}",
-            f"the file name {key}={value!r} of a part can't be read: expected filename=\"...\", "
+            f'the file name {key}={value!r} of a part can\'t be read: expected filename="...", '
             "or filename*=UTF-8''... with percent escapes",
             part(f'form-data; name="f"; {key}="{value}"'.encode(), b"\xff"),
             END,

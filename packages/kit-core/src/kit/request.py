@@ -31,6 +31,7 @@ from kit.web._received import (
     MOST_WHOLE_BYTES,
     MOST_WHOLE_MESSAGES,
     declared_length,
+    is_cut,
 )
 from kit.web._request import (
     give_back_channel,
@@ -633,8 +634,10 @@ class KitRequest:
                 ):
                     break
             else:
-                data = self._data = b"".join(parts)
-                return data
+                # A body that is cut is left to the reader, too, which refuses it.
+                if size == length or not is_cut(self._scope, size):
+                    data = self._data = b"".join(parts)
+                    return data
         except BaseException:
             self._stop_receiving(messages)
             raise
@@ -662,6 +665,9 @@ class KitRequest:
             ):
                 if message.get("more_body"):
                     self._is_receiving = True
+                    return None
+                if is_cut(self._scope, size):
+                    self._give_back(self.raw, (message,))
                     return None
                 data = self._data = data if data.__class__ is bytes else bytes(data)
                 return data

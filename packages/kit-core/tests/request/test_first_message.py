@@ -567,13 +567,13 @@ def test_a_client_leaves_after_a_body_that_was_refused_twice(
     "lines",
     [
         [],
-        [(b"content-length", b"8")],
         [(b"content-length", b"3")],
         [(b"content-length", b"+4")],
         [(b"content-length", b"4" * 5000)],
         [(b"content-length", b"4"), (b"content-length", b"4")],
         [(b"content-length", b"4"), (b"transfer-encoding", b"chunked")],
         [(b"transfer-encoding", b"chunked"), (b"content-length", b"4")],
+        [(b"transfer-encoding", b"chunked"), (b"content-length", b"8")],
     ],
 )
 @pytest.mark.parametrize("kind", [b"application/x-www-form-urlencoded", b"text/plain"])

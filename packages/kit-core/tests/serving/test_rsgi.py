@@ -253,6 +253,12 @@ async def read(c: Context) -> Response:
         ([], "1.1", [None], b""),
         ([], "2", [b"he", b"llo", b""], b"hello"),
         ([], "2", [b""], b""),
+        # An empty frame ends the body, or several are within it.
+        ([], "2", [b"he", b"llo", b"", b""], b"hello"),
+        ([], "2", [b"", b""], b""),
+        ([], "2", [b"he", b"", b"", b"", b"llo", b"", b""], b"hello"),
+        ([("content-length", "5")], "2", [b"he", b"", b"", b"llo", b""], b"hello"),
+        ([("content-length", "5")], "2", [b"he", b"", b""], b"left"),
     ],
 )
 async def test_body(lines: Any, version: str, chunks: Any, body: bytes) -> None:

@@ -68,6 +68,19 @@ def test_parts(text: str, parts: tuple[str, ...]) -> None:
         ("#f", "http://x/a?q", "http://x/a?q#f"),
         ("", "http://x/a?q#f", "http://x/a?q"),
         ("http://y", "http://x", "http://y/"),
+        # As in Node. Host and path of the base are empty.
+        ("x.html", "a://", "a:///x.html"),
+        ("/x", "a://", "a:///x"),
+        ("", "a://", "a://"),
+        ("?q", "a://#f", "a://?q"),
+        ("#f", "a://?q", "a://?q#f"),
+        ("//h/x", "a://", "a://h/x"),
+        ("x", "a:///", "a:///x"),
+        ("x", "a://h", "a://h/x"),
+        ("//x", "a:/.//p", "a://x"),
+        ("x", "a:/.//p", "a:/.//x"),
+        ("x", "file://", "file:///x"),
+        ("#f", "a:", "a:#f"),
     ],
 )
 def test_against_a_base(url: str, base: str, href: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from kit._support.limits import body_too_large
 from kit._support.struct import Struct, with_plain_stores
-from kit.interface import ClientDisconnectedError
+from kit.interface import ClientDisconnectedError, HTTPException
 from kit.interface.event_loops import running_trio
 
 ClientDisconnectedError.__module__ = "kit.web"  # shown as it is imported
@@ -63,6 +63,41 @@ def declared_length(scope: Any) -> int | None:
     return length
 
 
+def is_cut(scope: Any, size_bytes: int) -> bool:
+    """Returns whether a body that has ended is shorter than its Content-Length.
+
+    A server may drop a body: uvicorn does for `Upgrade: h2c`, which Java's client sends.
+
+    SPEC: RFC 9112 section 6.3 and RFC 9113 section 8.1.1: such a request is incomplete, and not to
+    be processed. Transfer-Encoding overrides Content-Length.
+
+    Args:
+        scope: The ASGI scope; None for a request created in process.
+        size_bytes: The size of all that has come.
+    """
+    # RSGI's exchange tells by itself that a body is cut.
+    if not scope or getattr(scope, "has_whole_bodies", False):
+        return False
+    expected = None
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            if value.isdigit() and len(value) <= _MOST_DIGITS:
+                expected = int(value)
+        elif name == b"transfer-encoding":
+            return False
+    return expected is not None and size_bytes < expected
+
+
+def body_cut(scope: Any, size_bytes: int) -> HTTPException:
+    """Returns the error for a body that `is_cut`."""
+    length = next(value for name, value in scope["headers"] if name == b"content-length")
+    return HTTPException(
+        400,
+        f"The body is incomplete: it has {size_bytes} bytes, but its Content-Length is "
+        f"{length.decode('latin-1')}",
+    )
+
+
 @with_plain_stores
 class ReceivedBody(Struct, eq=False):
     """Reads a body from an ASGI server, in chunks or whole.
@@ -75,9 +110,11 @@ class ReceivedBody(Struct, eq=False):
 
     Args:
         receive: The channel that returns the messages of the server.
+        scope: The ASGI scope of the request.
     """
 
     _receive: Callable[[], Awaitable[dict[str, Any]]]
+    _scope: Any
     _kept: list[bytes] = []  # noqa: RUF012 - not shared: msgspec copies an empty default
     _kept_bytes: int = 0
     _changed: Any = None
@@ -167,9 +204,8 @@ class ReceivedBody(Struct, eq=False):
                 if is_last and not is_taken():
                     body: bytes = message.get("body", b"")
                     self.complete = True
-                    if self._most is not None and len(body) > self._most:
-                        self._size = len(body)
-                        self._refuse()
+                    self._size = len(body)
+                    if self._is_wrong():
                         return None
                     return body if body.__class__ is bytes else bytes(body)
                 self._take_in(message)
@@ -274,8 +310,7 @@ class ReceivedBody(Struct, eq=False):
         self.complete = not message.get("more_body", False)
         chunk: bytes = message.get("body", b"")
         self._size += len(chunk)
-        if self._most is not None and self._size > self._most:
-            self._refuse()
+        if self._is_wrong():
             return b""
         return chunk if chunk.__class__ is bytes else bytes(chunk)
 
@@ -313,19 +348,36 @@ class ReceivedBody(Struct, eq=False):
             self.complete = not message.get("more_body", False)
             chunk = bytes(message.get("body", b""))
             self._size += len(chunk)
-            if self._most is not None and self._size > self._most:
-                self._refuse()
-            else:
+            if not self._is_wrong():
                 self._keep(len(self._kept), chunk)
         elif self._refusal is not None:
             self._ended = not message.get("more_body", False)
         elif not message.get("more_body", False):
             self._is_end_due = False
 
-    def _refuse(self) -> None:
-        """Refuses the body: drops what is kept of it, and has every reader fail from now on."""
+    def _is_wrong(self) -> bool:
+        """Returns whether what has come exceeds a limit, or has ended too early; then refuses it.
+
+        PERF: nearly always neither, so the rest is in other functions.
+        """
+        if self._most is not None and self._size > self._most:
+            self._refuse()
+        elif self.complete and is_cut(self._scope, self._size):
+            self._refuse(body_cut(self._scope, self._size))
+        else:
+            return False
+        return True
+
+    def _refuse(self, error: Exception | None = None) -> None:
+        """Refuses the body: drops what is kept of it, and has every reader fail from now on.
+
+        Args:
+            error: What readers get. Default: the error of the limit that is exceeded.
+        """
         size = self._size
-        self._refusal = next(refuse for most, refuse in self._limits if size > most)()
+        if error is None:
+            error = next(refuse for most, refuse in self._limits if size > most)()
+        self._refusal = error
         self._closed = True
         self._ended = self.complete and not self._is_end_due
         self.complete = False

@@ -296,7 +296,7 @@ def request_of_scope(scope: dict[str, Any], receive: Any) -> Request:
     request.scope = scope
     request._method = scope["method"]
     request._url = request._headers = request._root_path = None
-    request._body = request._received = ReceivedBody(receive)
+    request._body = request._received = ReceivedBody(receive, scope)
     return request
 
 

@@ -171,7 +171,8 @@ def _parse(url: str, base: str | None) -> _Parts:
 
 def _is_opaque(url: can_ada.URL) -> bool:
     """Whether the path has no segments, as in `mailto:x`."""
-    return not url.pathname.startswith("/") and url.host == ""
+    # Both the host and the path may be empty, as in `a://`.
+    return not (url.pathname.startswith("/") or url.href.startswith(f"{url.protocol}//"))
 
 
 def _is_fragment(url: str) -> bool:

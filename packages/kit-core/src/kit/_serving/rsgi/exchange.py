@@ -22,7 +22,7 @@ class Exchange:
         protocol: The protocol of the server.
     """
 
-    __slots__ = ("_body", "_left", "_over", "_protocol", "_scope", "_waiting")
+    __slots__ = ("_body", "_leaving", "_left", "_over", "_protocol", "_scope", "_waiting")
 
     def __init__(self, scope: RsgiScope, protocol: RsgiHttp) -> None:
         self._scope = scope
@@ -30,6 +30,7 @@ class Exchange:
         self._body: Reading[bytes] | None = None
         self._left: int | None = _UNREAD  # bytes of the body to come; None if that isn't known
         self._over = False
+        self._leaving: asyncio.Task[None] | None = None
         self._waiting: asyncio.Future[None] | None = None
 
     async def receive(self) -> Message:
@@ -42,6 +43,9 @@ class Exchange:
             if self._left == 0:
                 return {"type": "http.request", "body": b"", "more_body": False}
             self._body = Reading(aiter(self._protocol).__anext__)
+            if not self._is_http_1:
+                # From the beginning: once a stream was reset, granian no longer tells.
+                self._leaving = asyncio.get_running_loop().create_task(self._watch())
         if self._left == 0:
             return await self._disconnected()
         return await self._chunk(self._body)
@@ -52,35 +56,43 @@ class Exchange:
         if size is not None and size.isdecimal():
             return int(size)
         # SPEC: RFC 9112 section 6.3: without either of the two, a request has no body.
-        is_bare = self._scope.http_version[0] == "1" and "transfer-encoding" not in headers
+        is_bare = self._is_http_1 and "transfer-encoding" not in headers
         return 0 if is_bare else None
 
     async def _chunk(self, body: Any) -> Message:
         """Returns the next chunk of the body.
 
-        A server ends the body in the same way if the client leaves in the middle of it. Then there
-        are bytes missing, or it is preceded by more than one empty chunk: granian's sign of an
-        error, and of trailers.
+        Over HTTP/1, a server ends the body in the same way if the client leaves in the middle of
+        it. Then there are bytes missing, or it is preceded by more than one empty chunk: granian's
+        sign of an error, and of trailers.
+
+        Over HTTP/2, an empty frame may end the body (RFC 9113 section 6.1), and clients that stream
+        do so. If the client leaves, granian yields empty chunks without end.
         """
         empty_chunks = 0
-        while True:
-            try:
+        try:
+            while self._leaving is None or not self._leaving.done():
                 chunk = await body.next()
-            except EOFError:  # the response was sent meanwhile
-                return _DISCONNECT.copy()
-            except StopAsyncIteration:
-                break
-            if chunk:
-                if self._left is not None:
-                    self._left -= len(chunk)
-                return {"type": "http.request", "body": chunk, "more_body": self._left != 0}
-            empty_chunks += 1
-        ends_oddly = empty_chunks > 1 and "trailer" not in self._scope.headers
-        is_cut = ends_oddly if self._left is None else True
+                if chunk:
+                    if self._left is not None:
+                        self._left -= len(chunk)
+                    return {"type": "http.request", "body": chunk, "more_body": self._left != 0}
+                empty_chunks += 1
+            is_cut = True
+        except EOFError:  # the response was sent meanwhile
+            return _DISCONNECT.copy()
+        except StopAsyncIteration:
+            ends_oddly = self._is_http_1 and empty_chunks > 1
+            ends_oddly = ends_oddly and "trailer" not in self._scope.headers
+            is_cut = ends_oddly if self._left is None else True
         self._left = 0
         if is_cut:
             return _DISCONNECT.copy()
         return {"type": "http.request", "body": b"", "more_body": False}
+
+    @property
+    def _is_http_1(self) -> bool:
+        return self._scope.http_version[0] == "1"
 
     async def _disconnected(self) -> Message:
         """Waits until the client has disconnected, or the response was sent."""
@@ -88,11 +100,12 @@ class Exchange:
             loop = asyncio.get_running_loop()
             if self._waiting is None:
                 self._waiting = loop.create_future()
-            watch = loop.create_task(self._watch())
+            watch = self._leaving or loop.create_task(self._watch())
             try:
                 await asyncio.wait({watch, self._waiting}, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                watch.cancel()
+                if watch is not self._leaving:
+                    watch.cancel()
         return _DISCONNECT.copy()
 
     async def _watch(self) -> None:
@@ -101,6 +114,8 @@ class Exchange:
     def finish(self) -> None:
         """Ends reading, and waiting for the client: the response was sent."""
         self._over = True
+        if self._leaving is not None:
+            self._leaving.cancel()
         if self._body is not None:
             self._body.end()
         if self._waiting is not None and not self._waiting.done():
