@@ -63,6 +63,19 @@ Scheme: TypeAlias = Mapping[str, Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _KEY = "__kit_facts__"
+_TARGETS = get_args(ValidationTarget)
+# The fields of a description, with the classes of their values; an empty tuple for any.
+_DESCRIBED: Mapping[str, tuple[type, ...]] = {
+    "summary": (str,),
+    "description": (str,),
+    "tags": (Sequence,),
+    "operation_id": (str,),
+    "responses": (Mapping,),
+    "request_body": (),
+    "security": (Mapping, Sequence),
+    "deprecated": (bool,),
+    "hidden": (bool,),
+}
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -78,8 +91,9 @@ class Facts(NamedTuple):
             are required together; an empty tuple means that credentials are optional.
         validates: The validated parts of a request: maps `json`, `form`, `query`, `param`, `header`
             or `cookie` to types.
-        describes: The API documentation of the route: fields of the OpenAPI Operation Object in
-            snake_case, e.g. `summary`, `tags`, `operation_id`.
+        describes: The API documentation of the route: `summary`, `description`, `tags`,
+            `operation_id`, `responses`, `request_body`, `security` and `deprecated`, as in the
+            OpenAPI Operation Object; `hidden` leaves it out. Parameters are those of `validates`.
         mounted: Whether the function passes requests to another application: it responds, although
             it takes `next`.
         source: Python code generated for the function, for human readers.
@@ -134,29 +148,24 @@ def attach(
         The function itself.
 
     Raises:
-        TypeError: If the function doesn't support attributes, e.g. a bound method, or if a fact has
-            the wrong type.
+        TypeError: If the function doesn't support attributes, e.g. a bound method, if a fact has
+            the wrong type, or if neither msgspec nor pydantic can describe a type of `validates`.
+        ValueError: If `validates` or `describes` has an unknown name.
     """
-    mappings = (
-        ("provides", provides),
-        ("responses", responses),
-        ("validates", validates),
-        ("describes", describes),
-    )
-    facts: dict[str, Any] = {}
-    for name, value in mappings:
-        if value is not None:
-            if not isinstance(value, Mapping):
-                raise TypeError(f"attach({name}=...) takes a mapping, not {value!r:.100}")
-            facts[name] = dict(value)
+    mappings = {
+        "provides": provides,
+        "responses": responses,
+        "validates": validates,
+        "describes": describes,
+    }
+    plain: Mapping[str, tuple[object, type]] = {
+        "mounted": (mounted, bool),
+        "source": (source, str),
+        "body_required": (body_required, bool),
+    }
+    facts = {**_checked_mappings(mappings), **_checked_values(plain)}
     if security is not None:
         facts["security"] = _checked_security(security)
-    if mounted is not None:
-        facts["mounted"] = bool(mounted)
-    if source is not None:
-        facts["source"] = source
-    if body_required is not None:
-        facts["body_required"] = bool(body_required)
     if others:
         facts["others"] = others
     # A new dict, since functools.wraps makes a wrapper share the dict of the wrapped function.
@@ -169,6 +178,67 @@ def attach(
             "object of a class without __slots__"
         ) from None
     return function
+
+
+def _checked_mappings(given: Mapping[str, Any]) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    for name, value in given.items():
+        if value is not None:
+            if not isinstance(value, Mapping):
+                raise TypeError(f"attach({name}=...) takes a mapping, not {value!r:.100}")
+            facts[name] = dict(value)
+    _check_validates(facts.get("validates", {}))
+    _check_describes(facts.get("describes", {}))
+    return facts
+
+
+def _checked_values(given: Mapping[str, tuple[object, type]]) -> dict[str, Any]:
+    for name, (value, kind) in given.items():
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"attach({name}=...) takes a {kind.__name__}, not {value!r:.100}")
+    return {name: value for name, (value, _) in given.items() if value is not None}
+
+
+def _check_validates(validates: Mapping[Any, Any]) -> None:
+    for target, kind in validates.items():
+        if target not in _TARGETS:
+            raise ValueError(
+                f"attach(validates=...) has the part {target!r:.100}: expected {_listed(_TARGETS)}"
+            )
+        if kind is Any:
+            continue
+        from .models import check_describable
+
+        try:
+            check_describable(kind)
+        except TypeError as error:
+            raise TypeError(
+                f"attach(validates=...) has the type {kind!r:.100} for {target!r}, which neither "
+                f"msgspec nor pydantic can describe: {error}"
+            ) from None
+
+
+def _check_describes(describes: Mapping[Any, Any]) -> None:
+    for name, value in describes.items():
+        if name not in _DESCRIBED:
+            hint = "; the parameters are those of validates" if name == "parameters" else ""
+            raise ValueError(
+                f"attach(describes=...) has the field {name!r:.100}, which no document shows: "
+                f"expected {_listed(_DESCRIBED)}{hint}"
+            )
+        kinds = _DESCRIBED[name]
+        if kinds and (
+            not isinstance(value, kinds) or (isinstance(value, str) and str not in kinds)
+        ):
+            expected = " or ".join(each.__name__ for each in kinds)
+            raise TypeError(
+                f"attach(describes={{{name!r}: ...}}) takes a {expected}, not {value!r:.100}"
+            )
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} or {last}"
 
 
 def _checked_security(security: Any) -> tuple[Any, ...]:

@@ -15,8 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from kit.interface import File
-from kit.interface.models import check_union, model_of
+from kit.interface.models import check_union, is_file, model_of
 
 from ._defaults import with_json_defaults
 from ._docstrings import parse
@@ -29,17 +28,9 @@ Mode: TypeAlias = Literal["request", "response", "response by alias", "response 
 PREFIX = "#/components/schemas/"
 _TEMPLATE = PREFIX + "{name}"
 _PYDANTIC_TEMPLATE = PREFIX + "{model}"
-_OF_FILES = ("name", "type", "size", "last_modified", "stream")
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
 # Whether pydantic's fields are sent by alias; None if each model says so itself.
 _BY_ALIAS: dict[Mode, bool | None] = {"response by alias": True, "response by name": False}
-
-
-def is_file(kind: Any) -> bool:
-    """Returns whether a type is the type of uploaded files."""
-    return kind is File or (
-        isinstance(kind, type) and all(hasattr(kind, name) for name in _OF_FILES)
-    )
 
 
 def file_schema() -> Schema:
