@@ -13,12 +13,48 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 import kit.interface.calls
-from kit import Response
-from kit.interface.calls import call, check_answer, resume
+from kit import Context, Kit, Response
+from kit.interface import HandlerError
+from kit.interface.calls import call, check_answer, check_second, resume
 
 
 def test_public_names() -> None:
-    assert kit.interface.calls.__all__ == ("call", "check_answer", "resume")
+    assert kit.interface.calls.__all__ == (
+        "call",
+        "check_answer",
+        "check_second",
+        "resume",
+    )
+
+
+async def test_a_second_response() -> None:
+    app = Kit()
+    refused: list[str] = []
+
+    def function() -> None: ...
+
+    @app.use()
+    async def middleware(c: Context, next: Any) -> None:
+        await next()
+        check_second(c, c.res, function)
+        check_second(c, c.res.replace(), function)
+        for response in (
+            Response("other"),
+            c.res.replace(status=201),
+            c.res.replace(headers={"x-a": "1"}),
+        ):
+            with pytest.raises(HandlerError) as caught:
+                check_second(c, response, function)
+            refused.append(str(caught.value))
+
+    app.get("/", lambda c: c.text("the response"))
+    assert (await app.request("/")).status == 200
+    text = (
+        "returned a Response after `await next()` or after setting c.res, which would be ignored: "
+        "write c.res = response to replace the one there is, and return nothing"
+    )
+    assert len(refused) == 3
+    assert all(each.endswith(text) and "function" in each for each in refused)
 
 
 @pytest.mark.parametrize(

@@ -548,6 +548,7 @@ class Kit(Served, Generic[B, V]):
             limit_context(c)
         try:
             response = await respond(c)
+            c._prepare(response)
             if request.method == "HEAD":
                 body = peek(response)
                 response = response.__copy__()

@@ -47,12 +47,12 @@ async def respond(c: Context[Any, Any]) -> Response:
     """
     try:
         if not c._match[0]:
-            return await answer_no_route(c)
+            return c._join(await answer_no_route(c))
         if c._index < 0:
             await _run(c)
         return c._final_response()
     except BaseException as error:
-        return await handle_error(error, c)
+        return c._join(await handle_error(error, c))
 
 
 async def _run(c: Context[Any, Any]) -> None:
@@ -62,18 +62,20 @@ async def _run(c: Context[Any, Any]) -> None:
     """
     handlers = c._match[0]
     start, last = chain_for(c._state.chains, handlers)
-    result = None
     try:
         result = start(c)
         if result.__class__ is not BuiltResponse:
             result = await settle(result, handlers[0][0].handler)
+        if result is not None:
+            if c._finalized:
+                c._refuse_second(result, handlers[0][0].handler)
+            else:
+                c.res = result
     except BaseException as error:
         c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
     finally:
         if c._index <= last:
             c._next = None  # as in _passage()
-    if result is not None and not c._finalized:
-        c.res = result
 
 
 def chain_for(chains: dict[object, Chain], handlers: _Handlers) -> Chain:
@@ -176,15 +178,18 @@ def _handler(handlers: _Handlers, index: int, following: Level) -> Level:
                 result = await result
             if result.__class__ is not BuiltResponse:
                 result = await settle(result, handler)
-        except BaseException as error:
-            c.res = await handle_error(error, c, route)
-            return
-        if result is not None and not c._finalized:
-            if c._res is None:
+            if result is None:
+                return
+            if c._finalized:
+                c._refuse_second(result, handler)
+            elif c._lines is None or (result is c._taker and c._taken is c._lines):
+                # PERF: what setting c.res does if no headers have to be added.
                 c._res = result
                 c._finalized = True
             else:
                 c.res = result
+        except BaseException as error:
+            c.res = await handle_error(error, c, route)
 
     return _named_next(level)
 
@@ -208,11 +213,14 @@ def _middleware(handlers: _Handlers, index: int, following: Level) -> Level:
             if result is None:
                 return
             result = await settle(result, handler)
+            if result is None:
+                return
+            if c._finalized:
+                c._refuse_second(result, handler)
+            else:
+                c.res = result
         except BaseException as error:
             c.res = await handle_error(error, c, route)
-            return
-        if result is not None and not c._finalized:
-            c.res = result
 
     return _named_next(level)
 
@@ -239,16 +247,19 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Level) -> Lev
             if result is None:
                 return
             result = await settle(result, first)
+            if result is None:
+                return
+            if c._finalized:
+                c._refuse_second(result, first)
+            else:
+                c.res = result
         except BaseException as error:
             c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
-            return
         finally:
             # Or the context would refer to itself. If all of them called next, leave() has done it,
             # and a later level may still run, in a task.
             if c._index <= last:
                 c._next = None
-        if result is not None and not c._finalized:
-            c.res = result
 
     return _named_next(level)
 

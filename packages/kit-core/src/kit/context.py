@@ -15,8 +15,9 @@ from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface.cancellation import fault_of
 from kit.interface.generics import TypeVar, fill_arguments
 from kit.interface.signatures import describe
-from kit.web._body import peek, take
+from kit.web._body import is_stream, peek, take
 from kit.web._header_lines import (
+    FRAMING_NAMES,
     OWN_NAMES,
     HeaderArgument,
     HeaderLine,
@@ -36,12 +37,12 @@ from kit.web._response import (
     BuiltResponse,
     Response,
     check_status,
-    lines_of,
 )
 
 if TYPE_CHECKING:
     from kit._response.building import (
-        encode_location,
+        joined,
+        lines_to_keep,
         make_response,
         own,
         take_over,
@@ -56,15 +57,18 @@ if TYPE_CHECKING:
     from kit.concurrency._background import BackgroundTasks
     from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
     from kit.interface import Response as AnyResponse
+    from kit.interface.calls import check_second
     from kit.request import KitRequest, ServedRequest
     from kit.web import Request
     from kit.web._body import BodyInit
+    from kit.web._location import encode_location
     from kit.web._request import close_with
 else:
     import_late(
         globals(),
         "kit._response.building",
-        "encode_location",
+        "joined",
+        "lines_to_keep",
         "make_response",
         "own",
         "take_over",
@@ -75,7 +79,9 @@ else:
     import_late(globals(), "kit._state.no_bindings", "NoBindings")
     import_late(globals(), "kit._support.json", "encode", "encode_plainly", "encode_with_aliases")
     import_late(globals(), "kit.interface", "HandlerError")
+    import_late(globals(), "kit.interface.calls", "check_second")
     import_late(globals(), "kit.request", "ServedRequest")
+    import_late(globals(), "kit.web._location", "encode_location")
     import_late(globals(), "kit.web._request", "close_with")
 
 B = TypeVar("B", default=Any)
@@ -116,7 +122,10 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _res: Response | None = None
     _finalized: bool = False
     _status: int | None = None
-    _lines: Lines | None = None
+    _lines: Lines | None = None  # set before there is a response
+    # The last response that was built here, and the lines set before that it has or has removed.
+    _taker: Response | None = None
+    _taken: Sequence[HeaderLine] | None = None
     _variables: dict[str, Any] | None = None
     _error: Exception | None = None
     _failed: bool = False  # whether an error handler itself raised
@@ -264,24 +273,102 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     def res(self) -> Response:
         """The response so far; an empty one if there is none yet."""
         if self._res is None:
-            self._res = BuiltResponse(None, 200, list(self._lines or ()))
+            if self._lines is None:
+                self._lines = ()  # no longer None: headers may be set on the response
+            self._res = BuiltResponse(None, 200, list(self._lines))
         return self._res
 
     @res.setter
     def res(self, value: AnyResponse | None) -> None:
         """Sets the response.
 
-        The headers of an existing response are copied to the new one, except Content-Type and
-        Content-Length, which describe its body; its cookies replace those of the new one. None
-        removes the response and its headers.
+        The headers of an existing response, or those set before there was one, are added to the
+        new one. If both have a header that can stand once, that of the new one is kept. Cookies,
+        and lists such as Vary and Link, have the lines of both. Headers that describe the existing
+        representation are left out (RFC 9110, section 8, and those of caching), unless the new one
+        is a 304. A stream that is replaced is closed at the end of the request.
+
+        None removes the response and the headers.
         """
         if value is not None and not isinstance(value, Response):
             raise TypeError(f"c.res can be set to a Response or None, not {type(value).__name__}")
         old = self._res
-        if old is not None and value is not None:
-            value = take_over(value, old)
+        if value is None:
+            self._taker, self._taken = None, self._lines
+        elif old is not None or self._lines is not None:
+            value = self._join(value)
+        if (
+            old is not None
+            and is_stream(old._body)
+            and (value is None or value._body is not old._body)
+        ):
+            self._close_later(old)
+        if self._lines is None:
+            self._lines = ()  # as in the getter
         self._res = value
         self._finalized = True
+
+    def _join(self, response: Response) -> Response:
+        """Returns a response as that of this request: with the headers that were set before.
+
+        A response that was built here has them, unless they were set since. One that comes from
+        elsewhere has none: a `Response` of the handler, of a mounted app, of an error.
+        """
+        old, is_old = self._res, self._finalized
+        taker, taken = self._taker, self._taken
+        if response is old and is_old:
+            return response
+        if old is None:
+            lines: Sequence[HeaderLine] = self._lines or ()
+            # Without a taker, c.res = None has removed them.
+            is_taken = taken is not None and (taker is response or taker is None)
+        else:
+            lines = lines_to_keep(old._lines, response._status) if is_old else old._lines
+            is_taken = taken is not None and taker is response
+        if is_taken and taken is not None:
+            lines = [line for line in lines if line not in taken]
+        if is_old and old is not None:
+            return take_over(response, old, lines)
+        return joined(response, lines) if lines else response
+
+    def _claim(self, response: Response, handler: Any) -> Response:
+        """Returns what a handler has returned as the response of this request.
+
+        Raises:
+            HandlerError: If there is another response already, which would be sent in its place.
+        """
+        if not self._finalized:
+            return self._join(response)
+        self._refuse_second(response, handler)
+        return self.res
+
+    def _refuse_second(self, response: Response, handler: Any) -> None:
+        """Refuses a response that a handler has returned although there is one already.
+
+        Raises:
+            HandlerError: Unless nothing of it is lost.
+        """
+        try:
+            check_second(self, response, handler)
+        except HandlerError:
+            self._close_later(response)
+            raise
+
+    def _close_later(self, response: Response) -> None:
+        """Closes the streams of a response that isn't sent, at the end of the request.
+
+        Not earlier, since the body that is sent may read them.
+        """
+
+        def close(_: BaseException | None) -> Awaitable[None]:
+            return close_discarded(response, self._res)
+
+        self.add_exit(close)
+
+    def _prepare(self, response: Response) -> None:
+        """Has the streams closed that a response has replaced, now that it is to be sent."""
+        if response._replaced is not None:
+            self._close_later(response._replaced)
 
     def header(
         self,
@@ -367,7 +454,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             Whether it was done.
         """
         lines = res._lines
-        if lines.__class__ is not tuple or key == b"content-length":
+        if lines.__class__ is not tuple or key in FRAMING_NAMES:
             return False
         if not append:
             for each in lines:
@@ -431,7 +518,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             self._set_lines(lines, is_plain=OWN_NAMES.isdisjoint(new))
             return
         # PERF: a response with a tuple of lines is sent on the fastest path.
-        shortest = res._lines.__class__ is tuple and b"content-length" not in new
+        shortest = res._lines.__class__ is tuple and FRAMING_NAMES.isdisjoint(new)
         if self._finalized:
             res = self._res = own(res)
         res._lines = tuple(lines) if shortest else lines
@@ -466,7 +553,11 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         if status is None and headers is None and self._status is None and self._res is None:
             # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             lines = self._lines
-            return BuiltResponse(body, 200, _TEXT_LINES if lines is None else lines + _TEXT_LINES)
+            if lines is None:
+                return BuiltResponse(body, 200, _TEXT_LINES)
+            self._taken = lines
+            self._taker = response = BuiltResponse(body, 200, lines + _TEXT_LINES)
+            return response
         return self._respond(body, _TEXT_LINE, status, headers)
 
     def json(
@@ -503,7 +594,11 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             body = encode_with_aliases(data, by_alias)
         if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
-            return BuiltResponse(body, 200, _JSON_LINES if lines is None else lines + _JSON_LINES)
+            if lines is None:
+                return BuiltResponse(body, 200, _JSON_LINES)
+            self._taken = lines
+            self._taker = response = BuiltResponse(body, 200, lines + _JSON_LINES)
+            return response
         return self._respond(body, _JSON_LINE, status, headers)
 
     def html(
@@ -547,7 +642,10 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """
         if self._res is None:  # PERF: inlined from new_response()
             status = self._status if status is None else status
-            return make_response(data, None, status, headers, self._lines)
+            response = make_response(data, None, status, headers, self._lines)
+            if self._lines is not None:
+                self._taker, self._taken = response, self._lines
+            return response
         return self._respond(data, None, status, headers)
 
     def new_response(
@@ -563,7 +661,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """Returns a redirect.
 
         Args:
-            location: The target; sent unchanged if it is latin-1, else percent-encoded.
+            location: The target. What can't be part of a URL is percent-encoded, e.g. blanks and
+                letters beyond ASCII (RFC 9110, section 10.2.2); escapes stay as they are.
             status: HTTP status code.
 
         Raises:
@@ -577,8 +676,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
                 f"c.redirect() takes the location, then the status: "
                 f"write c.redirect({status!r:.100}, {location!r:.100})"
             )
-        self.header("location", encode_location(str(location)))
-        return self.new_response(None, status)
+        return self._respond(None, None, status, {"location": encode_location(str(location))})
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
         """Renders a page with the renderer set by `set_renderer`; default: `html`.
@@ -648,16 +746,33 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         ):
             # PERF: nearly every response with a status or headers, at half the time of
             # make_response().
+            made: Any
             if headers is None:
-                return BuiltResponse(data, status or 200, (*(lines or ()), content_type))
-            made = [content_type] if lines is None else [*lines, content_type]
-            has_length = set_headers(made, headers)
-            return BuiltResponse(data, status or 200, made if has_length else tuple(made))
-        if self._res is not None:
-            # An existing response passes its headers on to one made after it, but not the length of
-            # its own body.
-            lines = [line for line in lines_of(self._res) if line[0] != b"content-length"]
-        return make_response(data, content_type, status, headers, lines)
+                made = (*(lines or ()), content_type)
+            else:
+                added = [content_type] if lines is None else [*lines, content_type]
+                made = added if set_headers(added, headers) else tuple(added)
+            response: Response = BuiltResponse(data, status or 200, made)
+        else:
+            if self._res is not None:
+                has_type = content_type is not None
+                lines = self._lines_for_next(self._res, status or 200, has_type=has_type)
+            response = make_response(data, content_type, status, headers, lines)
+        if lines is not None:
+            self._taker, self._taken = response, lines
+        return response
+
+    def _lines_for_next(self, res: Response, status: int, *, has_type: bool) -> list[HeaderLine]:
+        """Returns the lines that an existing response passes on to one made after it.
+
+        A body without a type of its own is most likely another form of the existing one.
+        """
+        if not self._finalized:
+            return [line for line in res._lines if line[0] != b"content-length"]
+        lines = lines_to_keep(res._lines, status)
+        if not has_type:
+            lines += [line for line in res._lines if line[0] == b"content-type"]
+        return lines
 
     def _adopt(self, request: Request) -> None:
         """Adopts a served request that was created before the context."""
@@ -694,16 +809,21 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     async def _discard_representation(self, kept: AnyResponse | None = None) -> None:
         """Removes the response's body, and headers that describe it, now that an error replaces it.
 
-        SPEC: RFC 9110 section 8: representation data and metadata. Cookies are removed as well:
-        they belong to the discarded response. Before there is a response, `c.res` only has what
-        middleware set for any response.
+        SPEC: RFC 9110 section 8: representation data and metadata. The cookies of a response are
+        removed as well: they belong to it. Those that were set before there is one stay, like
+        everything that describes no representation.
 
         Args:
             kept: As for `_close_body`.
         """
-        if self._finalized and self._res is not None:
+        res = self._res
+        if self._finalized and res is not None:
             await self._close_body(kept)
-            self._res = without_representation(self._res)
+            self._res = without_representation(res)
+        elif res is not None:
+            res._lines = lines_to_keep(res._lines)
+        elif self._lines:
+            self._lines = tuple(lines_to_keep(self._lines))
 
     def _answer(self, error: HTTPException) -> Response:
         """Returns the response to an HTTPException."""
@@ -751,7 +871,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             )
         if self._failed and self.res.status != 500:
             # Even if middleware changed it: an error handler that raises results in a 500.
-            return self.text("Internal Server Error", 500)
+            self.res = self.text("Internal Server Error", 500)
         return self.res
 
 

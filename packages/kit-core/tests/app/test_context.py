@@ -239,20 +239,39 @@ async def test_header_values_of_a_subclass_of_str_are_sent() -> None:
 @pytest.mark.parametrize(
     ("location", "sent"),
     [
-        pytest.param("/a b/é", "/a b/é", id="latin-1 stays"),
-        pytest.param("/%20", "/%20", id="encoded stays"),
-        pytest.param("/€", "/%E2%82%AC", id="beyond latin-1"),
-        pytest.param("/%20 €", "/%2520%20%E2%82%AC", id="then the whole, percent too"),
+        pytest.param("/a b/é", "/a%20b/%C3%A9", id="a blank and latin-1"),
+        pytest.param("/%20%e9%zz%", "/%20%e9%zz%", id="escapes stay"),
+        pytest.param("/%20 €", "/%20%20%E2%82%AC", id="escapes beside others"),
         pytest.param(
-            "/;,/?:@&=+$-_.!~*'()#[]\"€",
-            "/;,/?:@&=+$-_.!~*'()#%5B%5D%22%E2%82%AC",
-            id="what encodeURI leaves",
+            "/;,/?:@&=+$-_.!~*'()#[]\"€", "/;,/?:@&=+$-_.!~*'()#[]%22%E2%82%AC", id="delimiters"
         ),
+        pytest.param("/\\x.example/", "/%5Cx.example/", id="a backslash is no slash"),
+        pytest.param("/\t/x.example/\x7f\x85", "/%09/x.example/%7F%C2%85", id="controls"),
+        pytest.param(" /a\t", "/a", id="blanks around it"),
+        pytest.param("/\ud800\U0001f600", "/%EF%BF%BD%F0%9F%98%80", id="half of a pair"),
+        pytest.param(
+            "https://bücher.example/é?é#é",
+            "https://xn--bcher-kva.example/%C3%A9?%C3%A9#%C3%A9",
+            id="a host",
+        ),
+        pytest.param(
+            "//u:p@bücher.example:81/é", "//u:p@xn--bcher-kva.example:81/%C3%A9", id="its port"
+        ),
+        pytest.param("/a//bücher.example", "/a//b%C3%BCcher.example", id="no host"),
     ],
 )
 async def test_redirect_location(location: str, sent: str) -> None:
     response = await run(lambda c: c.redirect(location))
     assert response.headers.get_all("location") == [sent]
+    assert Response.redirect(location).headers.get_all("location") == [sent]
+
+
+async def test_redirect_that_is_not_returned_leaves_no_location() -> None:
+    def handler(c: Context) -> Response:
+        c.redirect("/elsewhere")
+        return Response("here")
+
+    assert "location" not in (await run(handler)).headers
 
 
 async def test_redirect_ignores_status_and_takes_headers() -> None:
@@ -289,11 +308,9 @@ async def test_status_has_no_effect_on_a_response_that_is_there() -> None:
 async def test_status_has_no_effect_on_a_raw_response() -> None:
     def handler(c: Context) -> Response:
         c.status(418)
-        c.header("x-lost", "1")
         return Response("raw")
 
-    response = await run(handler)
-    assert (response.status, "x-lost" in response.headers) == (200, False)
+    assert (await run(handler)).status == 200
 
 
 async def test_status_before_not_found_gives_way_to_404() -> None:
@@ -334,8 +351,6 @@ async def test_header(calls: Any, expected: list[str], when: str) -> None:
             apply(c)
 
     response = await run(lambda c: c.text("ok"), middleware)
-    if when == "touched" and len(expected) > 1:
-        expected = [", ".join(expected)]  # joined on merging, as in Hono
     assert response.headers.get_all("x") == expected
 
 
@@ -520,13 +535,13 @@ async def replaced(old: dict[str, Any], new: Response | None, again: Any = None)
     return await run(lambda c: c.body(b"old", headers=old), middleware)
 
 
-async def test_old_headers_are_set_on_the_new_response() -> None:
+async def test_old_headers_are_added_to_the_new_response() -> None:
     response = await replaced(
         {"x-both": "old", "x-old": "old", "content-type": "old/type"},
         Response(b"new", status=201, headers={"x-both": "new", "x-new": "new"}),
     )
     assert (response.status, await response.bytes()) == (201, b"new")
-    assert dict(response.headers.items()) == {"x-both": "old", "x-old": "old", "x-new": "new"}
+    assert dict(response.headers.items()) == {"x-both": "new", "x-old": "old", "x-new": "new"}
 
 
 async def test_content_type_is_that_of_the_new_response() -> None:
@@ -534,10 +549,10 @@ async def test_content_type_is_that_of_the_new_response() -> None:
     assert response.headers.get_all("content-type") == [STR]
 
 
-async def test_cookies_of_the_old_response_replace_those_of_the_new() -> None:
+async def test_cookies_of_both_responses_are_sent() -> None:
     new = Response(b"new", headers=[("set-cookie", "n=1")])
     response = await replaced({"set-cookie": ["a=1", "b=2"]}, new)
-    assert response.headers.get_set_cookie() == ["a=1", "b=2"]
+    assert response.headers.get_set_cookie() == ["a=1", "b=2", "n=1"]
     response = await replaced({}, new)
     assert response.headers.get_set_cookie() == ["n=1"]
 
@@ -553,13 +568,18 @@ async def test_setting_none_alone_answers_with_an_empty_response() -> None:
     assert (response.status, await response.bytes()) == (200, b"")
 
 
-async def test_res_touched_before_next_wins_over_the_handler() -> None:
+@pytest.mark.parametrize(
+    "answer", [lambda c, h: c.text("ok", headers=h), lambda c, h: Response("ok", headers=h)]
+)
+async def test_header_on_res_before_next_gives_way_to_the_handler(answer: Any) -> None:
     async def middleware(c: Context, next: Any) -> None:
         c.res.headers.set("x-both", "middleware")
+        c.res.headers.set("x-mine", "middleware")
         await next()
 
-    response = await run(lambda c: c.text("ok", headers={"x-both": "handler"}), middleware)
-    assert response.headers.get_all("x-both") == ["middleware"]
+    response = await run(lambda c: answer(c, {"x-both": "handler"}), middleware)
+    assert response.headers.get_all("x-both") == ["handler"]
+    assert response.headers.get_all("x-mine") == ["middleware"]
 
 
 async def test_prepared_header_gives_way_to_the_handler() -> None:

@@ -175,7 +175,7 @@ def test_json_refuses_what_has_no_body_or_can_not_be_sent() -> None:
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirect(status: int) -> None:
     response = Response.redirect("/a?b=c d", status)
-    assert (response.status, response.headers["location"]) == (status, "/a?b=c d")
+    assert (response.status, response.headers["location"]) == (status, "/a?b=c%20d")
     assert response.body is None
 
 
@@ -186,7 +186,7 @@ def test_redirect_with_another_status(status: Any) -> None:
         Response.redirect("/", status)
 
 
-@pytest.mark.parametrize("url", ["/a\r\nSet-Cookie: x=1", "/a\n", "/\0", "/あ"])
+@pytest.mark.parametrize("url", ["/a\r\nSet-Cookie: x=1", "/a\n", "/\0"])
 def test_redirect_to_what_is_no_header(url: str) -> None:
     if url == "/a\n":  # stripped, as WHATWG does to every header value
         assert Response.redirect(url).headers["location"] == "/a"

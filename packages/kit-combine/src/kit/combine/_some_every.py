@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from kit.interface import Context, HTTPException, Middleware, Next, Response, is_response
-from kit.interface.calls import check_answer
+from kit.interface.calls import check_answer, check_second
 from kit.interface.metadata import attach
 from kit.interface.signatures import describe
 
@@ -102,6 +102,8 @@ async def _run_some(  # noqa: C901
             error = raised
             continue
         if is_response(result):
+            if c.finalized and is_called:
+                check_second(c, result, part.function)
             return result
         if is_called:
             return None
@@ -137,7 +139,9 @@ async def run_every(
         if hasattr(result, "__await__"):
             result = await result
         if is_response(result):
-            if not c.finalized:
+            if c.finalized:
+                check_second(c, result, part.function)
+            else:
                 c.res = result
             return
         if _is_refusal(result, part):

@@ -3,20 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import AsyncGeneratorType, NoneType
 from typing import Any
 
 from kit.web import Response
 from kit.web._body import extract, peek
 from kit.web._header_lines import (
+    CONTENT_LENGTH,
+    FRAMING_NAMES,
     HeaderArgument,
     HeaderLine,
     encode_value,
+    find_value,
     set_headers,
     set_line,
 )
-from kit.web._response import STATUSES, STATUSES_WITH_BODY, BuiltResponse, check_status, lines_of
+from kit.web._response import (
+    IMPLIED_TEXT_LINE,
+    STATUSES,
+    STATUSES_WITH_BODY,
+    BuiltResponse,
+    check_status,
+    lines_of,
+)
 
 # PERF: types that extract() would return unchanged, after checking for all others.
 _AS_THEY_ARE = frozenset((bytes, NoneType, AsyncGeneratorType))
@@ -54,15 +64,15 @@ def make_response(
         set_line(lines, content_type)
     if headers is not None:
         set_headers(lines, headers)
-    has_length = False
+    has_framing = False
     for key, _ in lines:
         if key == b"content-type":
             implied_type = None
-        elif key == b"content-length":
-            has_length = True
+        elif key in FRAMING_NAMES:
+            has_framing = True
     if implied_type is not None:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
-    return BuiltResponse(body, status, lines if has_length else tuple(lines))
+    return BuiltResponse(body, status, lines if has_framing else tuple(lines))
 
 
 def own(response: Response) -> Response:
@@ -75,28 +85,111 @@ def own(response: Response) -> Response:
     return response.__copy__() if body is None or isinstance(body, bytes) else response
 
 
-def take_over(response: Response, old: Response) -> Response:
+def joined(response: Response, lines: Iterable[HeaderLine]) -> Response:
+    """Returns a response with the headers that were set before it became that of its request.
+
+    All responses get them here, wherever they come from. The response's own line wins if both set a
+    name that can stand once; the lines of a name that may stand several times are sent together. A
+    Content-Length set before belongs to no body, or to another one.
+
+    Args:
+        response: The response; it is copied if it has to be changed, see `own`.
+        lines: The lines that were set before.
+    """
+    own_lines = response._lines
+    names = {name for name, _ in own_lines}
+    if any(line is IMPLIED_TEXT_LINE for line in own_lines):
+        names.discard(b"content-type")  # nobody has set it
+    added = [line for line in lines if line[0] not in names and line[0] != CONTENT_LENGTH]
+    added += _added(own_lines, [line for line in lines if line[0] in names & _SEVERAL])
+    if not added:
+        return response
+    if any(name == b"content-type" for name, _ in added):
+        own_lines = [line for line in own_lines if line is not IMPLIED_TEXT_LINE]
+    both = (*added, *own_lines)
+    response = own(response)
+    has_framing = any(name in FRAMING_NAMES for name, _ in both)
+    response._lines = [*both] if has_framing else both
+    return response
+
+
+# SPEC: RFC 9110 section 5.3: of these, a response may have several lines; those of one don't
+# replace those of the other. Allow, Cache-Control and the like are lists too, but what the response
+# says of itself is complete.
+_SEVERAL = frozenset(
+    (
+        b"accept-ch",
+        b"access-control-expose-headers",
+        b"cache-status",
+        b"link",
+        b"proxy-authenticate",
+        b"proxy-status",
+        b"server-timing",
+        b"set-cookie",
+        b"vary",
+        b"via",
+        b"warning",
+        b"www-authenticate",
+        b"x-robots-tag",
+    )
+)
+_SETS = frozenset((b"accept-ch", b"access-control-expose-headers", b"vary"))
+
+
+def _added(own_lines: Sequence[HeaderLine], lines: Iterable[HeaderLine]) -> Iterator[HeaderLine]:
+    """Yields what lines of names in `_SEVERAL` add to a response that has lines of these names."""
+    cookies: set[tuple[bytes, ...]] | None = None
+    for line in lines:
+        name, value = line
+        if name == b"set-cookie":
+            if cookies is None:
+                cookies = {_cookie(text) for each, text in own_lines if each == name}
+            if _cookie(value) not in cookies:
+                yield line
+        elif name in _SETS:
+            texts = [text for each, text in own_lines if each == name]
+            members = {member.lower() for text in texts for member in _members(text)}
+            new = [member for member in _members(value) if member.lower() not in members]
+            if new and b"*" not in members:
+                yield name, b", ".join(new)
+        elif line not in own_lines:
+            yield line
+
+
+def _members(value: bytes) -> list[bytes]:
+    return [stripped for member in value.split(b",") if (stripped := member.strip(b" \t"))]
+
+
+def _cookie(value: bytes) -> tuple[bytes, ...]:
+    """Returns what identifies a cookie (RFC 6265 section 5.3): its name, domain and path."""
+    pair, *attributes = value.split(b";")
+    found = {b"domain": b"", b"path": b""}
+    for attribute in attributes:
+        name, _, text = attribute.partition(b"=")
+        if (key := name.strip().lower()) in found:
+            found[key] = text.strip()
+    domain = found[b"domain"].lower().removeprefix(b".")
+    return pair.partition(b"=")[0].strip(), domain, found[b"path"]
+
+
+def take_over(response: Response, old: Response, lines: Iterable[HeaderLine]) -> Response:
     """Returns a response with the headers of the response that it replaces.
 
-    Headers of the old response replace those of the new one, cookies all together. Content-Type and
-    Content-Length of the old response describe its body, so they are left out.
+    Args:
+        response: The response.
+        old: The response that it replaces.
+        lines: The lines of `old` that stay, see `lines_to_keep`.
     """
-    response = own(response)
-    headers = response.headers
-    if peek(response) is not peek(old) and (
-        headers.get("content-length") == old.headers.get("content-length")
-    ):
+    length = _length(response)
+    if length is not None and peek(response) is not peek(old) and length == _length(old):
         # Most likely copied with the other headers, and so the length of the old body.
-        headers.delete("content-length")
-    for name, text in old.headers.items():
-        if name not in ("content-type", "content-length", "set-cookie"):
-            headers.set(name, text)
-    cookies = old.headers.get_set_cookie()
-    if cookies:
-        headers.delete("set-cookie")
-        for cookie in cookies:
-            headers.append("set-cookie", cookie)
-    return response
+        response = own(response)
+        response.headers.delete("content-length")
+    return joined(response, lines)
+
+
+def _length(response: Response) -> str | None:
+    return find_value(response._lines, "content-length")
 
 
 # SPEC: RFC 9110 sections 8 and 14.4, RFC 9530, RFC 6266; and the headers that say how long the
@@ -112,15 +205,45 @@ _OF_THE_REPRESENTATION = frozenset(
         b"content-language",
         b"content-length",
         b"content-location",
+        b"content-md5",
         b"content-range",
         b"content-type",
+        b"digest",
         b"etag",
         b"expires",
         b"last-modified",
         b"repr-digest",
-        b"set-cookie",
     )
 )
+# SPEC: RFC 9110 section 15.4.5: a 304 has these headers of the 200 that it stands for.
+_OF_A_304 = frozenset(
+    (b"cache-control", b"content-location", b"etag", b"expires", b"last-modified")
+)
+# SPEC: RFC 9111 section 5.2.2: who may not keep a response.
+_RESTRICTING = frozenset((b"no-cache", b"no-store", b"private"))
+
+
+def lines_to_keep(lines: Iterable[HeaderLine], status: int = 0) -> list[HeaderLine]:
+    """Returns the header lines that stay when another response takes the place of one.
+
+    What describes the representation, and how long it is fresh, goes with it. What belongs to the
+    exchange stays: cookies, Vary, headers of CORS and security, a request id. Of Cache-Control, the
+    directives stay that keep a response out of caches.
+
+    Args:
+        lines: The lines of the response that is replaced, or those set before an error.
+        status: The status of the new response: a 304 stands for the old one.
+    """
+    kept = []
+    for line in lines:
+        name, value = line
+        if name not in _OF_THE_REPRESENTATION or (status == 304 and name in _OF_A_304):
+            kept.append(line)
+        elif name == b"cache-control":
+            members = [each for each in _members(value) if each.lower() in _RESTRICTING]
+            if members:
+                kept.append((name, b", ".join(members)))
+    return kept
 
 
 def without_representation(response: Response) -> Response:
@@ -128,15 +251,5 @@ def without_representation(response: Response) -> Response:
 
     Headers that middleware set before can't be told from those of the handler, so all are removed.
     """
-    lines = [line for line in lines_of(response) if line[0] not in _OF_THE_REPRESENTATION]
+    lines = [line for line in lines_to_keep(lines_of(response)) if line[0] != b"set-cookie"]
     return BuiltResponse(None, response.status, lines)
-
-
-def encode_location(location: str) -> str:
-    """Returns a URL for use in a header: unchanged if it is latin-1, else percent-encoded."""
-    if location.isascii() or max(location) <= "\xff":
-        return location
-    from urllib.parse import quote
-
-    # SPEC: the characters that ECMA-262's encodeURI leaves alone.
-    return quote(location, safe=";/?:@&=+$,#-_.!~*'()", errors="replace")

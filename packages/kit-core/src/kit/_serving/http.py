@@ -119,6 +119,12 @@ async def serve(  # noqa: C901
                     response = await response
                 if response.__class__ is not BuiltResponse:
                     response = await settle(response, only)
+                if (
+                    c._lines is not None
+                    and response is not None
+                    and (response is not c._taker or c._taken is not c._lines)
+                ):
+                    response = c._claim(response, only)
             elif start is not None:
                 # PERF: does what respond() does, without its two coroutines when all goes well.
                 handlers = match[0]
@@ -126,20 +132,24 @@ async def serve(  # noqa: C901
                     response = start(c)
                     if response.__class__ is CoroutineType:
                         response = await response
-                    if response is not None and response.__class__ is not BuiltResponse:
-                        response = await settle(response, handlers[0][0].handler)
+                    if response is not None:
+                        if response.__class__ is not BuiltResponse:
+                            response = await settle(response, handlers[0][0].handler)
+                        if response is None:
+                            pass
+                        elif c._finalized:
+                            c._refuse_second(response, handlers[0][0].handler)
+                        else:
+                            c.res = response
                 except BaseException as error:
                     c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
-                    response = None
                 if c._index <= last:
                     c._next = None
-                if response is not None and not c._finalized:
-                    c.res = response
                 response = c._res if c._finalized and not c._failed else None
             else:
                 response = None
         except BaseException as error:
-            response = await handle_error(error, c)
+            response = c._join(await handle_error(error, c))
         if response is None:
             response = await respond(c)
         body = response._body
@@ -168,6 +178,7 @@ async def serve(  # noqa: C901
             if body is USED:
                 fault = TypeError("The response can't be sent: its body was already read")
                 response = answer_fault(fault, c)
+            c._prepare(response)
             extensions = scope.get("extensions")
             await send_response(response, send, c._wait_for_disconnect, method, extensions)
     except BaseException as error:

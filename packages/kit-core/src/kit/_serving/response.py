@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kit._support.late import import_late
 from kit.web import Response
 from kit.web._body import USED, peek, put
+from kit.web._header_lines import FRAMING_NAMES, HOP_BY_HOP, HeaderLine
 from kit.web._response import WITHOUT_CONTENT, lines_of
 from kit.web._streams import close_stream
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from .types import Message, Send
 else:
     import_late(globals(), "kit._serving.stream", "send_stream")
+
+_logger = logging.getLogger("kit")
 
 NOT_FOUND_BODY = b"404 Not Found"
 NOT_FOUND_LINES = (
@@ -33,6 +37,70 @@ def plain_not_found() -> tuple[Message, ...]:
     return (
         {"type": "http.response.start", "status": 404, "headers": [*NOT_FOUND_LINES]},
         {"type": "http.response.body", "body": NOT_FOUND_BODY},
+    )
+
+
+def lines_to_send(response: Response, *, is_stream: bool = False) -> Sequence[HeaderLine]:
+    """Returns the header lines of a response without those that belong to the server.
+
+    The server frames the body and manages the connection. An app that passes on the headers of an
+    upstream has fields of another connection among them.
+
+    SPEC: RFC 9110 section 7.6.1; RFC 9113 section 8.2.2 forbids them in HTTP/2.
+
+    Args:
+        response: The response.
+        is_stream: Whether its body is streamed. Its Content-Length is then sent, so it must be one.
+    """
+    lines = lines_of(response)
+    if lines.__class__ is tuple:  # PERF: nearly every one; no tuple has such lines
+        return lines
+    names = {name for name, _ in lines}
+    dropped = names & HOP_BY_HOP
+    if b"connection" in dropped:
+        for name, value in lines:
+            if name == b"connection":
+                named = {each.strip().lower() for each in value.split(b",")}
+                dropped |= named & names - _NEVER_NAMED
+    if response.status == 426:
+        dropped -= {b"upgrade"}  # SPEC: RFC 9110 section 15.5.22: a 426 has it
+    if is_stream and b"content-length" in names and not _has_length(lines):
+        dropped |= {b"content-length"}
+    if not dropped:
+        return lines
+    for name in dropped:
+        _warn(name)
+    return [line for line in lines if line[0] not in dropped]
+
+
+# SPEC: RFC 9110 section 7.6.1: fields for the recipient, which no Connection should name.
+_NEVER_NAMED = frozenset((b"cache-control", b"content-length", b"content-type", b"set-cookie"))
+
+
+def _has_length(lines: Sequence[HeaderLine]) -> bool:
+    """Returns whether the lines have one Content-Length, and a valid one (RFC 9110 section 8.6)."""
+    lengths = {value for name, value in lines if name == b"content-length"}
+    return len(lengths) == 1 and lengths.pop().isdigit()
+
+
+_warned: set[bytes] = set()
+
+
+def _warn(name: bytes) -> None:
+    """Warns of a header that isn't sent, once for each name; once for those of one Connection."""
+    known = name if name in FRAMING_NAMES else b""
+    if known in _warned:
+        return
+    _warned.add(known)
+    if name == b"content-length":
+        reason = "it is no single number"
+    else:
+        reason = "it belongs to a connection, which the server manages"
+    _logger.warning(
+        "The response header %r isn't sent: %s. If you pass on the response of another server, "
+        "leave it out",
+        name.decode("latin-1"),
+        reason,
     )
 
 
@@ -63,7 +131,7 @@ def send_response(
     head = {
         "type": "http.response.start",
         "status": response.status,
-        "headers": [*lines_of(response)],
+        "headers": [*lines_to_send(response, is_stream=True)],
     }
     if method == "HEAD":
         return _send_unread(head, {"type": "http.response.body", "body": b""}, body, send)
@@ -81,7 +149,7 @@ async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_
     SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD.
     """
     status = response.status
-    lines = [*lines_of(response)]
+    lines = [*lines_to_send(response)]
     content = body or b""
     if status in WITHOUT_CONTENT:
         content = b""

@@ -25,7 +25,7 @@ else:
 BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData | URLSearchParams"
 
 # SPEC: WHATWG Fetch section 5.2, "extract a body", for a string.
-_TEXT_TYPE = "text/plain;charset=UTF-8"
+TEXT_TYPE = "text/plain;charset=UTF-8"
 
 
 def _used() -> None:
@@ -46,7 +46,7 @@ def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
     if body is None:
         return None, None
     if isinstance(body, str):
-        return body.encode(), _TEXT_TYPE
+        return body.encode(), TEXT_TYPE
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body), None
     as_body = getattr(body, "_as_body", None)  # Blob, URLSearchParams
@@ -238,6 +238,11 @@ class Body:
 def peek(owner: Body) -> Bytes | Stream | None:
     """Returns a body as it is stored, bytes or a stream, without using it up."""
     return owner._body
+
+
+def is_stream(body: object) -> bool:
+    """Returns whether a body, as it is stored, is a stream that wasn't read."""
+    return body is not None and body is not USED and not isinstance(body, bytes)
 
 
 def take(owner: Body) -> Bytes | Stream | None:

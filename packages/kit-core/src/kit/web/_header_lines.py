@@ -19,18 +19,34 @@ _WHITE = " \t\r\n"
 # PERF: an app sends the same few names again and again; checking one costs more than a lookup.
 # Code on the path of every request looks names up here without a call.
 known_names: dict[str, bytes] = {}
-# Those of them that say nothing about the body, each with the lines of its values; None for a name
-# with too many values to keep.
+# Those of them that say nothing about the body or its framing, each with the lines of its values;
+# None for a name with too many values to keep.
 plain_names: dict[str, tuple[bytes, dict[str, Lines] | None]] = {}
 _MAX_KNOWN_NAMES = 1000
 _MAX_VALUES = 8
 _MAX_VALUE_CHARS = 256
 
 CONTENT_LENGTH = b"content-length"
-"""The same object for every spelling of the name, so that `set_headers` can compare by `is`."""
 
-OWN_NAMES = frozenset((b"content-type", CONTENT_LENGTH))
-"""The headers that a response may have set itself."""
+# SPEC: RFC 9110 section 7.6.1; RFC 9113 section 8.2.2 lists them for HTTP/2.
+HOP_BY_HOP = frozenset(
+    (
+        b"connection",
+        b"keep-alive",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    )
+)
+"""The fields of one connection, which belong to the server."""
+
+FRAMING_NAMES = HOP_BY_HOP | {CONTENT_LENGTH}
+"""Names that need a look when the response is sent. No tuple of lines of a response has any."""
+
+OWN_NAMES = FRAMING_NAMES | {b"content-type"}
+"""The headers that a response may have set itself, and those that need a look when it is sent."""
 
 
 class LinesOfBody(tuple[HeaderLine, ...]):
@@ -59,8 +75,6 @@ def encode_name(name: str) -> bytes:
     if not is_name(name):
         raise ValueError(f"Invalid header name {name!r}: expected a token of RFC 9110")
     encoded = name.lower().encode("ascii")
-    if encoded == CONTENT_LENGTH:
-        encoded = CONTENT_LENGTH
     if len(known_names) < _MAX_KNOWN_NAMES:
         known_names[name] = encoded
         if encoded not in OWN_NAMES:
@@ -148,20 +162,20 @@ def set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> bool:
         headers: Names and values; a list sets several lines, an empty one removes the header.
 
     Returns:
-        Whether `headers` has a Content-Length, even one with an empty list.
+        Whether `headers` has one of `FRAMING_NAMES`, even one with an empty list.
 
     Raises:
         ValueError: If a name or value is invalid.
     """
-    has_length = False
+    has_framing = False
     for name, value in headers.items():
         # PERF: nearly every name and value needs no call.
         try:
             key = known_names[name]
         except KeyError:
             key = encode_name(name)
-        if key is CONTENT_LENGTH:
-            has_length = True
+        if key in FRAMING_NAMES:
+            has_framing = True
         if value.__class__ is str and value.isascii() and value.isprintable():
             line = (key, value.strip().encode())
         elif isinstance(value, str):
@@ -181,7 +195,7 @@ def set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> bool:
                 break
         else:
             lines.append(line)
-    return has_length
+    return has_framing
 
 
 def find_value(lines: Iterable[HeaderLine], name: str) -> str | None:

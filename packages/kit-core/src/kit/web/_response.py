@@ -11,23 +11,28 @@ from kit._support.foreign_names import RESPONSE, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct
 
-from ._body import Body, BodyInit, extract, take
+from ._body import TEXT_TYPE, Body, BodyInit, extract, is_stream, take
 from ._header_lines import HeaderLine, encode_value
 
 if TYPE_CHECKING:
     from kit._support.json import encode
 
     from ._headers import Headers, HeadersInit, headers_over, lines_from
+    from ._location import encode_location
     from ._tracked import BodyProgress, track
 else:
     import_late(globals(), "kit._support.json", "encode")
     import_late(globals(), "kit.web._headers", "headers_over", "lines_from")
+    import_late(globals(), "kit.web._location", "encode_location")
     import_late(globals(), "kit.web._tracked", "track")
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 # Of a Response. Dicts, since the garbage collector passes over each slot of a set, every time.
 STATUSES = dict.fromkeys((101, *range(200, 600)))
 STATUSES_WITH_BODY = {status: None for status in STATUSES if status not in NULL_BODY_STATUSES}
+IMPLIED_TEXT_LINE = (b"content-type", TEXT_TYPE.encode())
+"""The Content-Type of a str that is given no other. Only this object means that nobody set it."""
+
 # SPEC: RFC 9110 sections 8.6, 15.2, 15.3.5 and 15.4.5: responses with these statuses end with the
 # header lines.
 WITHOUT_CONTENT = frozenset((101, 204, 304))
@@ -149,6 +154,7 @@ class Response(Body):
         _lines: list[HeaderLine] | tuple[HeaderLine, ...]
         _status: int
         _status_text: _StatusText
+        _replaced: Response | None
 
         def __init__(
             self,
@@ -161,6 +167,7 @@ class Response(Body):
 
     else:
         __slots__ = ()  # BuiltResponse has the fields; objects of other subclasses have a dict
+        _replaced = None
 
     @property
     def status(self) -> int:
@@ -222,8 +229,8 @@ class Response(Body):
 
         Args:
             body: The new body, which doesn't add headers: Content-Type is kept, and Content-Length
-                removed. Default: the body of this response, which then counts as read if it is
-                streamed.
+                removed. A stream that it replaces is closed at the end of the request. Default: the
+                body of this response, which then counts as read if it is streamed.
             status: The new HTTP status code. Default: that of this response.
             headers: The new headers, replacing all of them. Default: those of this response.
 
@@ -238,6 +245,8 @@ class Response(Body):
         if body is not ...:
             response._body, _ = extract(body)
             response._lines = [line for line in response._lines if line[0] != b"content-length"]
+            if is_stream(self._body) and response._body is not self._body:
+                response._replaced = self
         elif not isinstance(self._body, bytes):
             response._body = take(self)
         if status is not None:
@@ -252,7 +261,7 @@ class Response(Body):
         """Returns a redirect.
 
         Args:
-            url: The target; sent unchanged.
+            url: The target; what can't be part of a URL is percent-encoded.
             status: 301, 302, 303, 307 or 308.
 
         Raises:
@@ -262,10 +271,11 @@ class Response(Body):
             raise ValueError(
                 f"Invalid redirect status {status!r}: expected 301, 302, 303, 307 or 308"
             )
-        return Response(None, status=status, headers={"location": url})
+        return Response(None, status=status, headers={"location": encode_location(url)})
 
     def __copy__(self) -> Response:
-        return BuiltResponse(self._body, self._status, list(self._lines), self._status_text)
+        lines = list(self._lines)
+        return BuiltResponse(self._body, self._status, lines, self._status_text, self._replaced)
 
     def __repr__(self) -> str:
         return f"<Response {self._status}>"
@@ -290,13 +300,16 @@ class BuiltResponse(Response, Opaque, Struct, eq=False):
 
     Attributes:
         _lines: A list, or a tuple that many responses share until `headers` is used. A tuple never
-            contains a content-length.
+            contains one of `FRAMING_NAMES`.
+        _replaced: A response whose stream this one has replaced, and closes; always with a list of
+            lines.
     """
 
     _body: Any
     _status: int
     _lines: Any
     _status_text: _StatusText = _NO_STATUS_TEXT
+    _replaced: Response | None = None
 
     def __reduce__(self) -> Any:
         return _restored, (self._body, self._status, self._lines, self.status_text)
@@ -348,7 +361,11 @@ def _init_response(
     self._status_text = _status_text_of(status_text) if status_text else _NO_STATUS_TEXT
     lines = [] if headers is None else lines_from(headers)
     if content_type is not None and all(name != b"content-type" for name, _ in lines):
-        lines.append((b"content-type", encode_value("content-type", content_type)))
+        lines.append(
+            IMPLIED_TEXT_LINE
+            if content_type is TEXT_TYPE
+            else (b"content-type", encode_value("content-type", content_type))
+        )
     self._lines = lines
 
 

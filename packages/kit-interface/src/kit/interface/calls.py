@@ -5,11 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import AsyncGeneratorType, GeneratorType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ._errors import HandlerError
 from ._web import is_response
+from .signatures import describe
 
-__all__ = ("call", "check_answer", "resume")
+if TYPE_CHECKING:
+    from ._context import Context
+    from ._web import Response
+
+__all__ = ("call", "check_answer", "check_second", "resume")
 
 T = TypeVar("T")
 
@@ -58,6 +64,40 @@ def check_answer(
             f"{function} returned {type(answer).__name__}: expected {expected}; "
             "await coroutines, raise exceptions, and write return, not yield"
         )
+
+
+def check_second(c: Context[Any, Any], response: Response, function: object) -> None:
+    """Rejects a response that a function returned although the request has one already.
+
+    It would be ignored: after `await next()`, the response is `c.res`.
+
+    Args:
+        c: The context, which is finalized.
+        response: What the function returned.
+        function: The function, for the error.
+
+    Raises:
+        HandlerError: Unless the response is `c.res`, or has nothing that `c.res` doesn't have.
+    """
+    res = c.res
+    if response is not res and not _has_all_of(res, response):
+        raise HandlerError(
+            describe(function),
+            "returned a Response after `await next()` or after setting c.res, which would be "
+            "ignored: write c.res = response to replace the one there is, and return nothing",
+        )
+
+
+def _has_all_of(res: Response, other: Response) -> bool:
+    """Whether a response has everything of another one, which is e.g. an earlier state of it."""
+    body = res.body
+    if body is not None and not isinstance(body, bytes):
+        return False  # a stream belongs to one response
+    return (
+        res.status == other.status
+        and body == other.body
+        and {*other.headers.items()} <= {*res.headers.items()}
+    )
 
 
 def resume(

@@ -207,7 +207,7 @@ def _by_functions(
             if not state.allowed:
                 return await refuse(c, state)
         await next()
-        # A response created by a handler doesn't have headers that were set earlier.
+        # Afterwards, so that handlers and mounted apps can't set other values.
         if state is not None and write is not None:
             write(c, state)
         return None

@@ -60,9 +60,8 @@ def request_id(
 
     The id is taken from the header that the client or a proxy sent, if it consists of ASCII
     letters, digits, `_`, `-` and `=`; otherwise a new one is generated. It is available as
-    `c.get("request_id")` and `current_request_id()`, and in a header of the response. The header is
-    missing from a `Response` that a handler creates itself, and from responses of mounted apps,
-    which don't use the headers of `c`.
+    `c.get("request_id")` and `current_request_id()`, and in a header of every response, unless the
+    response has this header itself.
 
     Args:
         limit_length: The maximum length of ids from the header, in characters; 0 accepts none.

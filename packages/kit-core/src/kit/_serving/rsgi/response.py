@@ -7,12 +7,13 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
+from kit._serving.response import lines_to_send
 from kit._serving.stream import send_stream
 from kit.context import Context
 from kit.rsgi import HeaderPairs, RsgiHttp, RsgiTransport
 from kit.web import Response
 from kit.web._body import USED, peek, put
-from kit.web._response import WITHOUT_CONTENT, lines_of
+from kit.web._response import WITHOUT_CONTENT
 from kit.web._streams import close_stream
 
 
@@ -45,7 +46,8 @@ async def send_response(
             the client doesn't get its end.
     """
     body = peek(response)
-    lines = lines_of(response)
+    whole = body is None or isinstance(body, bytes)
+    lines = lines_to_send(response, is_stream=not whole)
     status = response.status
     if body is None or isinstance(body, bytes):
         _send_whole(status, lines, body, protocol, is_head=method == "HEAD")
