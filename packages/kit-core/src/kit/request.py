@@ -482,6 +482,11 @@ class KitRequest:
                 return values
         return collect(await body.form_data(own_limits), all=all)
 
+    @property
+    def max_memory_size_bytes(self) -> int | None:
+        """The `Limits.max_memory_size_bytes` of the request, for code that reads files of forms."""
+        return self._limits.max_memory_size_bytes
+
     @overload
     def valid(self, target: ValidationTarget, /) -> Any: ...
     @overload

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -302,6 +303,51 @@ def test_a_large_body_can_be_read_late() -> None:
 
     server = Server(*[b"x" * 65536] * 40)
     assert served_in_no_time(server, handler) == ((200, str(40 * 65536).encode()), 60)
+
+
+def test_a_large_body_that_nobody_reads_is_dropped() -> None:
+    """A streamed response waits for the disconnect, and keeps a megabyte of the body at most."""
+
+    class Fresh(Server):
+        async def receive(self) -> dict[str, Any]:
+            return {**await super().receive(), "body": bytes(65536)}
+
+    server = Fresh(*[b""] * 300)
+
+    async def handler(c: Context) -> Response:
+        tracemalloc.start()
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(c.req.raw.wait_for_disconnect)
+                await anyio.sleep(1000)
+                group.cancel_scope.cancel()
+            assert tracemalloc.get_traced_memory()[1] < 3_000_000
+        finally:
+            tracemalloc.stop()
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match=r"^The body was dropped: the response was "):
+                await c.req.bytes()
+        return c.text("done")
+
+    assert served_in_no_time(server, handler)[0] == (200, b"done")
+    assert server.received == 300
+
+
+def test_a_large_body_that_is_read_slowly_is_kept() -> None:
+    server = Server(*[b"x" * 65536] * 100)
+
+    async def handler(c: Context) -> Response:
+        sizes = []
+        async with anyio.create_task_group() as group:
+            group.start_soon(c.req.raw.wait_for_disconnect)
+            async for chunk in c.req.raw.body or ():
+                sizes.append(len(chunk))
+                assert server.received <= len(sizes) + 18  # a megabyte is kept, and one message
+                await anyio.sleep(60)
+            group.cancel_scope.cancel()
+        return c.text(str(sum(sizes)))
+
+    assert served_in_no_time(server, handler)[0] == (200, str(100 * 65536).encode())
 
 
 def test_a_client_disconnects_beside_a_reader_that_is_behind() -> None:

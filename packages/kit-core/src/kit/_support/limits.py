@@ -30,7 +30,9 @@ class Limits(Struct, frozen=True):
         max_body_size_bytes: Size of a whole body; None for no limit. A request whose
             Content-Length exceeds it is refused before its body is read.
         max_memory_size_bytes: Size of a body that is read into memory as a whole, as by `text`,
-            `json`, `bytes` and `blob`; None for no limit. It doesn't apply to streams and files.
+            `json`, `bytes` and `blob`, and memory for the texts of a form together, up to four
+            bytes for each character; None for no limit. Files that are read for parameters of type
+            `bytes` count, too. It doesn't apply to streams and other files.
     """
 
     max_fields: int = 1000
@@ -98,6 +100,11 @@ def body_too_large(most: int) -> HTTPException:
 def form_too_large(what: str, most: int) -> HTTPException:
     """Returns the error for a form with too many fields or files."""
     return HTTPException(413, f"The form has more than {most} {what}")
+
+
+def form_too_large_for_memory(most: int) -> HTTPException:
+    """Returns the error for a form whose fields take too much memory."""
+    return HTTPException(413, f"The form takes more than {most} bytes of memory")
 
 
 def field_too_large(name: str, most: int) -> HTTPException:

@@ -28,6 +28,8 @@ _HTTP_1 = ("1.1", "1.0")
 # How long a task that waits for the client to disconnect leaves time to a reader that is behind,
 # before it receives one message more.
 _CATCH_UP_S = 5.0
+# What is kept for a reader at most, beside one message.
+_MOST_WAITING_BYTES = 1024 * 1024
 # Memory overhead of a chunk: it limits clients that send single bytes, too.
 _BYTES_PER_CHUNK = 64
 
@@ -128,6 +130,7 @@ class ReceivedBody(Struct, eq=False):
     _ended: bool = False  # of a refused body: whether its last message has come
     _closed: bool = False  # whether there is nothing more to read: the client is gone, or refused
     _was_resumed: bool = False  # whether messages came that were received elsewhere
+    _has_reader: bool = False  # whether a chunk was taken
     _is_end_due: bool = False  # whether empty messages may come that end a complete body
 
     def limit(self, most: int, refuse: Refuse) -> None:
@@ -274,8 +277,21 @@ class ReceivedBody(Struct, eq=False):
             # wait. But perhaps no task will ever read, and the server reports a disconnect only to
             # one that receives.
             is_behind = self._kept_bytes >= _MOST_KEPT_BYTES and not self.complete
-            if is_behind and await self._changes_within(_CATCH_UP_S):
-                continue
+            if is_behind:
+                if await self._changes_within(_CATCH_UP_S):
+                    continue
+                if self._kept_bytes >= _MOST_WAITING_BYTES:
+                    if self._has_reader:
+                        await self._change()
+                        continue
+                    self._refuse(
+                        RuntimeError(
+                            "The body was dropped: the response was streamed for "
+                            f"{_CATCH_UP_S:.0f} seconds, and nothing read more than "
+                            f"{_MOST_WAITING_BYTES} bytes that had come. Read it before, or begin "
+                            "to read it as soon as the response begins"
+                        )
+                    )
             was_complete = (self.complete and not self._is_end_due) or self._ended
             if await self._receive_one() and was_complete and not self._gone:
                 return False
@@ -297,7 +313,7 @@ class ReceivedBody(Struct, eq=False):
 
         PERF: a chunk returned directly need not be kept.
         """
-        self._busy = True
+        self._busy = self._has_reader = True
         try:
             message = await self._receive()
         finally:
@@ -323,6 +339,7 @@ class ReceivedBody(Struct, eq=False):
                     "The client disconnected before its body was complete"
                 )
             await self._receive_one()
+        self._has_reader = True
         chunk = self._kept.pop(0)
         self._kept_bytes -= len(chunk) + _BYTES_PER_CHUNK
         self._tell()

@@ -142,6 +142,10 @@ class KitRequest(Protocol):
             **limits: Limits for this form that override those of the app.
         """
 
+    @property
+    def max_memory_size_bytes(self) -> int | None:
+        """The number of bytes that a form may take in memory; None for no limit."""
+
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
         """Limits the size of the body, regardless of how it is read.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Streamed bodies of responses: sending them as files, replacing them, and closing them."""
+"""Bodies: sending streamed ones as files, replacing and closing them; what texts count for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from ._context import Context
 
-__all__ = ("PathBody", "close_body", "read_within", "replace_body")
+__all__ = ("PathBody", "close_body", "memory_of_text", "read_within", "replace_body")
 
 
 class PathBody(Protocol):
@@ -38,6 +38,15 @@ async def close_body(body: Any) -> None:
     aclose = getattr(body, "aclose", None)
     if aclose is not None:
         await aclose()
+
+
+def memory_of_text(text: str) -> int:
+    """Returns the number of bytes that a text counts for in a limit of memory.
+
+    Of ASCII it is the number of characters. Other texts take up to four bytes for each, even for
+    the ASCII ones among them, and count as what Python allocates for them.
+    """
+    return len(text) if text.isascii() else text.__sizeof__()
 
 
 def replace_body(c: Context[Any, Any], body: AsyncIterable[bytes]) -> None:

@@ -16,7 +16,7 @@ from kit.interface import (
     ValidationTarget,
 )
 from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
-from kit.validator.schemas import read_contents, split_values
+from kit.validator.schemas import check_memory, read_contents, split_values
 
 from ._parts import JsonBody, Part
 from ._signature import REQUIRED
@@ -121,13 +121,20 @@ async def form_values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
         for name in [name for name, value in values.items() if _is_unfilled(value)]:
             del values[name]
         if part.contents:
-            await read_contents(values, part.contents)
+            await read_contents(values, part.contents, c.req.max_memory_size_bytes)
         return _without_others(values, part)
+    await _take_files(values, part, c.req.max_memory_size_bytes)
+    return values
+
+
+async def _take_files(values: dict[str, Any], part: Part, most: int | None) -> None:
+    read = [field.key for field in part.fields if field.is_bytes]
+    if read:
+        check_memory(values, read, most)
     for field in part.fields:
         value = values.get(field.key)
         if value is not None and (field.is_file or field.is_bytes):
             await _take_file(values, field.key, value, as_bytes=field.is_bytes)
-    return values
 
 
 async def _take_file(values: dict[str, Any], key: str, value: Any, *, as_bytes: bool) -> None:

@@ -219,7 +219,7 @@ async def _load_names(
             value = every[name]
             values[name] = value if isinstance(value, list) else [value]
     if contents:
-        await read_contents(values, contents)
+        await read_contents(values, contents, c.req.max_memory_size_bytes)
     try:
         return schema.load(values)
     except ValueError as error:

@@ -10,7 +10,7 @@ import datetime
 import decimal
 import uuid
 from collections import abc, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import partial
 from types import NoneType, UnionType
@@ -28,7 +28,8 @@ from typing import (
 import msgspec
 from msgspec import inspect
 
-from kit.interface import FieldError
+from kit.interface import FieldError, HTTPException
+from kit.interface.bodies import memory_of_text
 from kit.interface.models import (
     Model,
     check_union,
@@ -48,7 +49,15 @@ from ._problems import (
     is_union,
 )
 
-__all__ = ("Field", "Schema", "check_union", "read_contents", "schema_of", "split_values")
+__all__ = (
+    "Field",
+    "Schema",
+    "check_memory",
+    "check_union",
+    "read_contents",
+    "schema_of",
+    "split_values",
+)
 
 _NAMED = (*OBJECTS, inspect.DictType, inspect.AnyType)
 _MANY = (inspect.CollectionType, inspect.TupleType, inspect.NamedTupleType)
@@ -187,13 +196,55 @@ def split_values(values: Iterable[str]) -> list[str]:
     return [part for part in parts if part]
 
 
-async def read_contents(values: dict[str, Any], names: Iterable[str]) -> None:
+def check_memory(values: dict[str, Any], names: Iterable[str], most: int | None) -> None:
+    """Checks that the texts of a form and files that are to be read fit into memory, together.
+
+    Args:
+        values: The values of the form by name: str, files, and lists of both.
+        names: Whose files are to be read.
+        most: The number of bytes that all may take; None for no limit.
+
+    Raises:
+        HTTPException: 413 if they take more.
+    """
+    if most is None:
+        return
+    size = sum(_file_sizes(values.get(name)) for name in names)
+    if size:  # without files, the form has been checked as it was parsed
+        size += sum(_text_sizes(value) for value in values.values())
+    if size > most:
+        raise HTTPException(
+            413,
+            f"The form takes more than {most} bytes of memory, as its files are read into memory",
+        )
+
+
+def _file_sizes(value: Any) -> int:
+    if isinstance(value, list):
+        return sum(map(_file_sizes, value))
+    return 0 if value is None or isinstance(value, str) else int(value.size)
+
+
+def _text_sizes(value: Any) -> int:
+    if isinstance(value, list):
+        return sum(map(_text_sizes, value))
+    return memory_of_text(value) if isinstance(value, str) else 0
+
+
+async def read_contents(
+    values: dict[str, Any], names: Collection[str], most: int | None = None
+) -> None:
     """Replaces uploaded files by their contents.
 
     Args:
         values: The values of a form by name: str, files, and lists of both. The dict is changed.
         names: Which of them, if they are there.
+        most: The number of bytes that they and the texts of the form may take; None for no limit.
+
+    Raises:
+        HTTPException: 413 if they take more.
     """
+    check_memory(values, names, most)
     for name in names:
         value = values.get(name)
         if isinstance(value, list):

@@ -3,7 +3,13 @@
 
 from __future__ import annotations
 
-from kit._support.limits import Limits, field_too_large, form_too_large
+from kit._support.limits import (
+    Limits,
+    field_too_large,
+    form_too_large,
+    form_too_large_for_memory,
+)
+from kit.interface.bodies import memory_of_text
 
 from .form_data import FormData, FormValue, file_of, form_of
 from .spool import Spool
@@ -61,6 +67,7 @@ class Collector:
         "_size_bytes",
         "_spool",
         "_start",
+        "_text_bytes",
         "_type",
         "_unwritten",
         "limits",
@@ -77,6 +84,7 @@ class Collector:
         self._content: bytes | bytearray | _Pieces = b""
         self._size_bytes = 0
         self._kept_bytes = 0
+        self._text_bytes = 0
         self._spool: Spool | None = None
         # The pieces that the next write() appends to the temporary file.
         self._unwritten: _Pieces | None = None
@@ -142,6 +150,10 @@ class Collector:
         value: FormValue
         if self._filename is None:
             value = data.decode("utf-8", "replace")
+            most = self.limits.max_memory_size_bytes
+            self._text_bytes += memory_of_text(value) + memory_of_text(self._name)
+            if most is not None and self._text_bytes > most:
+                raise form_too_large_for_memory(most)
         else:
             name, kind, size = self._filename, self._type.strip(), self._size_bytes
             if self._start is None:

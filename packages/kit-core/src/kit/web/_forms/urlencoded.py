@@ -6,12 +6,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kit._support.limits import Limits, field_name_too_large, field_too_large, form_too_large
+from kit._support.limits import (
+    Limits,
+    field_name_too_large,
+    field_too_large,
+    form_too_large,
+    form_too_large_for_memory,
+)
+from kit.interface.bodies import memory_of_text
 
 from .form_data import FormData, FormValue, form_of
 
 _PLUS = ord("+")
 _PERCENT = ord("%")
+# What a byte can take at most, as a text of its own that isn't ASCII.
+_MOST_MEMORY_BYTES = memory_of_text("\U0001f600")
 _PIECE_BYTES = 8 * 1024
 _FEW_ESCAPES = 6
 """How many distinct escapes are replaced one by one; each takes a pass over the whole text."""
@@ -39,6 +48,8 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
     most = limits.max_field_size_bytes
     if _is_within(data, limits):
         return form_of(parse_urlencoded(data))  # type: ignore[arg-type]  # texts are FormValues
+    in_memory = limits.max_memory_size_bytes
+    text_bytes = 0
     entries: list[tuple[str, FormValue]] = []
     for count, part in enumerate(re.finditer(rb"[^&]+", data), 1):
         if count > limits.max_fields:
@@ -49,7 +60,11 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
             raise field_name_too_large(most)
         if len(value) > most and len(_plain(value)) > most:
             raise field_too_large(decoded(name), most)
-        entries.append((decoded(name), decoded(value)))
+        entry = decoded(name), decoded(value)
+        text_bytes += memory_of_text(entry[0]) + memory_of_text(entry[1])
+        if in_memory is not None and text_bytes > in_memory:
+            raise form_too_large_for_memory(in_memory)
+        entries.append(entry)
     return form_of(entries)
 
 
@@ -57,6 +72,9 @@ def _is_within(data: bytes, limits: Limits) -> bool:
     """Returns whether total size and number of `&` show that a form is within its limits."""
     size = len(data)
     most = limits.max_fields
+    in_memory = limits.max_memory_size_bytes
+    if in_memory is not None and size * _MOST_MEMORY_BYTES > in_memory:
+        return False
     # PERF: a short form needs no count.
     return size <= limits.max_field_size_bytes and (size < most or data.count(b"&") < most)
 
