@@ -41,7 +41,7 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
             _logger.error("The lifespan ended while the app was served: %r", error)
             phase = "shutdown"
         await _report_failure(phase, send)
-        # Servers log the message. Test clients wait for the end of the app, or raise what it raises.
+        # Servers log the message. Test clients raise what the app raises, or wait for its end.
         raise
     except BaseException as error:
         # Without the message, uvicorn and granian would serve the app without its lifespan.

@@ -21,6 +21,8 @@ from ._socket import (
     abandon,
     end,
     forget_logged,
+    left,
+    look_after,
     note_logged,
     path_of,
     watch_always,
@@ -65,10 +67,13 @@ async def converse(
                 watch_always(ws, scope.cancel)
                 _check_result(await _checked(work(ws), function), function)
         else:
-            result = work(ws)
-            if result.__class__ is not CoroutineType:
-                result = _checked(result, function)
-            _check_result(await result, function)
+            with look_after(ws) as looked_after:
+                result = work(ws)
+                if result.__class__ is not CoroutineType:
+                    result = _checked(result, function)
+                _check_result(await result, function)
+            if looked_after.is_caught:
+                failure = left(ws)
     except BaseException as raised:
         try:
             failure = error = fault_of(raised)

@@ -15,6 +15,7 @@ from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
 from kit.request import KitRequest
 
+from ._departures import Departure, LookedAfter
 from ._handshake import Message, Receive, Send
 
 if TYPE_CHECKING:
@@ -80,11 +81,14 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
     _code: int | None = None
     _reason: str = ""
     _is_receiving: bool = False
+    _has_received: bool = False  # whether the handler ever has
+    _was_told: bool = False  # whether the handler was told that the connection is closed
     _is_sending: bool = False
     _senders: deque[Any] | None = None  # tasks that wait to send
     _sends: int = 0  # in a row, while no task receives
     _ahead: deque[Message] | None = None  # messages that the handler hasn't received yet
     _ahead_bytes: int = 0
+    _messages_ahead: int = 0  # that were ever received ahead
     _watcher: Any = None  # the task that receives them
     _changed: Any = None
     _is_wanted: bool = False
@@ -317,6 +321,7 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
                 "messages: receive in one task, and pass messages on from there"
             )
         self._is_receiving = True
+        self._has_received = True
         self._sends = 0
         try:
             if self._has_ended:
@@ -349,6 +354,7 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
             raise StopAsyncIteration
 
     def _disconnected(self) -> WebSocketDisconnectedError:
+        self._was_told = True
         return WebSocketDisconnectedError(self._code or _BROKE_OFF, self._reason)
 
     def _leave(self, code: int | None, reason: str | None) -> None:
@@ -425,6 +431,8 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
     def _add_ahead(self, message: Message) -> None:
         if message["type"] == "websocket.disconnect":
             self._leave(message.get("code"), message.get("reason"))
+        else:
+            self._messages_ahead += 1
         if self._ahead is not None:
             self._ahead.append(message)
             self._ahead_bytes += _size_of(message)
@@ -475,6 +483,32 @@ def watch_always(ws: WebSocket, on_left: Callable[[], object]) -> None:
     if not ws._always_watches:
         ws._always_watches = True
         ws._watch()
+
+
+def look_after(ws: WebSocket) -> LookedAfter:
+    """Returns a context manager for the handler, which ends if the client leaves it unnoticed."""
+    return LookedAfter(ws, _departure_of)
+
+
+def _departure_of(ws: WebSocket) -> Departure | None:
+    """Returns what a handler knows of its client's departure; None as long as that hasn't left.
+
+    If nobody receives, this starts the task that does.
+    """
+    if ws._state is _OPEN:
+        if ws._watcher is None and not ws._is_receiving:
+            ws._watch()
+        return None
+    if ws._state is not _CLOSED or ws._is_receiving or ws._was_told or ws._has_ended:
+        return "noticed"
+    if not ws._has_received:
+        return "unnoticed, with messages left" if ws._messages_ahead else "unnoticed"
+    return "unnoticed, while sending" if ws._sends > 1 else "noticed"
+
+
+def left(ws: WebSocket) -> WebSocketDisconnectedError:
+    """Returns the error for a handler that was ended because the client has left."""
+    return ws._disconnected()
 
 
 def abandon(ws: WebSocket) -> None:

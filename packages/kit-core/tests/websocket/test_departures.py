@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Handlers that don't receive: they end when their client leaves, and lose no message before."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+
+from kit import Context, Kit
+from kit.websocket import WebSocket, WebSocketDisconnectedError, upgrade_websocket
+
+
+def serving(handler: Callable[[Context, WebSocket], Awaitable[None]]) -> Kit[Any, Any]:
+    app: Kit[Any, Any] = Kit()
+    app.get("/", upgrade_websocket(handler))
+    return app
+
+
+async def see_another_end(peer: Any) -> None:
+    """Waits until a handler that has never received is cancelled for a client that leaves now."""
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        await anyio.sleep_forever()
+
+    async with peer().open(serving(handler)) as other:
+        await other.wait(lambda: other.sent)
+        other.leave()
+
+
+def test_a_handler_that_waits_for_something_to_send(run: Any, peer: Any) -> None:
+    ended: list[str] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        c.add_exit(lambda error: ended.append(type(error).__name__))
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("cancelled")
+
+    async def main() -> None:
+        async with peer().open(serving(handler)) as one:
+            await one.wait(lambda: one.sent)
+            one.leave()
+
+    run(main)
+    assert ended == ["cancelled", "WebSocketDisconnectedError"]
+
+
+def test_its_cleanup_may_wait_on_asyncio(peer: Any) -> None:
+    ended: list[str] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        await ws.send("welcome")
+        try:
+            await anyio.sleep_forever()
+        finally:
+            await anyio.sleep(0.001)
+            ended.append("rolled back")
+
+    async def main() -> None:
+        async with peer().open(serving(handler)) as one:
+            await one.hear()
+            one.leave(1012)
+
+    anyio.run(main)
+    assert ended == ["rolled back"]
+
+
+def test_a_handler_that_received_before_it_only_sends(run: Any, peer: Any) -> None:
+    ended: list[str] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        channel = await ws.receive()
+        await ws.send(f"subscribed to {channel!r}")
+        await ws.send("first")
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("cancelled")
+
+    async def main() -> None:
+        async with peer().open(serving(handler)) as one:
+            one.say("news")
+            await one.hear(2)
+            one.leave()
+
+    run(main)
+    assert ended == ["cancelled"]
+
+
+def test_messages_that_nobody_receives_don_t_keep_it(run: Any, peer: Any) -> None:
+    ended: list[str] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("cancelled")
+
+    async def main() -> None:
+        async with peer().open(serving(handler)) as one:
+            one.say("a", "b")
+            await one.wait(lambda: one.received == 3)
+            one.leave()
+
+    run(main)
+    assert ended == ["cancelled"]
+
+
+def test_a_handler_that_begins_late_gets_every_message(run: Any, peer: Any) -> None:
+    """Ahead of it, no more is read than it may hold."""
+    got: list[object] = []
+    codes: list[object] = []
+    sent = [str(number) for number in range(50)]
+
+    async def main() -> None:
+        begin = anyio.Event()
+
+        async def handler(c: Context, ws: WebSocket) -> None:
+            await begin.wait()
+            got.extend([message async for message in ws])
+            codes.append(ws.close_code)
+
+        async with peer().open(serving(handler)) as one:
+            one.say(*sent)
+            one.leave(4000)
+            await one.wait(lambda: one.received == 17)  # the handshake, and 16 messages
+            await anyio.wait_all_tasks_blocked()
+            assert one.received == 17
+            begin.set()
+
+    run(main)
+    assert got == sent
+    assert codes == [4000]
+
+
+def test_a_handler_that_works_for_a_message_goes_on(run: Any, peer: Any) -> None:
+    """It has a message to work for, and gets to know of the departure when it receives again."""
+    done: list[str] = []
+
+    async def main() -> None:
+        go_on = anyio.Event()
+
+        async def handler(c: Context, ws: WebSocket) -> None:
+            async for message in ws:
+                await ws.send("working")
+                await go_on.wait()
+                done.append(str(message))
+
+        async with peer().open(serving(handler)) as one:
+            one.say("job")
+            await one.hear()
+            one.leave()
+            # Somebody has received the departure, in place of the handler.
+            await one.wait(lambda: one.received == 3)
+            await see_another_end(peer)
+            go_on.set()
+
+    run(main)
+    assert done == ["job"]
+
+
+def test_a_handler_that_was_told_may_go_on(run: Any, peer: Any) -> None:
+    done: list[str] = []
+
+    async def main() -> None:
+        go_on = anyio.Event()
+
+        async def handler(c: Context, ws: WebSocket) -> None:
+            try:
+                while True:
+                    await ws.send("x")
+            except WebSocketDisconnectedError:
+                await go_on.wait()
+                done.append("cleaned up")
+
+        async with peer().open(serving(handler)) as one:
+            await one.hear(2)
+            one.leave()
+            await see_another_end(peer)
+            go_on.set()
+
+    run(main)
+    assert done == ["cleaned up"]
