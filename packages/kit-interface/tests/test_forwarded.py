@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import Kit, Request
+from kit import Kit, Limits, Request
 from kit.conninfo import ConnInfo, RemoteAddress, forwarded_conn_info, parse_address
 
 UNKNOWN = RemoteAddress()
@@ -18,7 +18,7 @@ UNKNOWN = RemoteAddress()
 async def found_by(get: Any, *lines: tuple[str, str]) -> RemoteAddress:
     """Returns what the function finds in a request with these lines of headers."""
     found: list[ConnInfo] = []
-    app = Kit()
+    app = Kit(limits=Limits(max_header_size_bytes=2**20))
     app.get("/", lambda c: (found.append(get(c)), c.body(None))[1])
     assert (await app.fetch(Request("http://app.test/", headers=lines))).status == 200
     return found[0].remote

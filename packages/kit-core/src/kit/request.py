@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from kit._request.body import RequestBody
@@ -18,7 +18,7 @@ from kit._request.parse_body import (
 from kit._support import json as _json
 from kit._support.foreign_names import REQUEST, refuse_foreign_names
 from kit._support.late import import_late
-from kit._support.limits import LIMITS, Limits
+from kit._support.limits import LIMITS, Limits, header_too_large
 from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
 from kit.interface.paths import decode_component
@@ -67,6 +67,8 @@ T = TypeVar("T")
 _REQUIRED: Any = object()
 
 _TARGETS = get_args(ValidationTarget)
+# Of a name that a client sent, in an error.
+_LONGEST_NAME = 100
 
 
 class KitRequest:
@@ -290,33 +292,43 @@ class KitRequest:
             names.
 
         Raises:
-            HTTPException: 400, as a problem document, if the value doesn't fit the type.
+            HTTPException: 400, as a problem document, if the value doesn't fit the type; 431 if a
+                header is larger than `Limits.max_header_size_bytes`.
             TypeError: If a text can't be converted to the type.
         """
         raw = self._raw
         lines = self._scope["headers"] if raw is None else header_lines(raw)
-        if name is not None:
-            # PERF: what find_value() does, without the call.
-            try:
-                key = known_names[name]
-            except KeyError:
-                key = encode_name(name)
-            value = None
-            for each, found in lines:
-                if each != key:
-                    continue
-                if value is not None:
-                    value = find_value(lines, name)
-                    break
-                value = found.decode("latin-1")
-            if type is not None:
-                return convert_value("header", name, value, type, default)
-            return default if value is None else value
+        if name is None:
+            return self._all_headers(lines)
+        # PERF: what find_value() does, without the call.
+        try:
+            key = known_names[name]
+        except KeyError:
+            key = encode_name(name)
+        value = None
+        for each, found in lines:
+            if each != key:
+                continue
+            if value is not None:
+                value = find_value(lines, name)
+                break
+            value = found.decode("latin-1")
+        if value is not None and len(value) > self._limits.max_header_size_bytes:
+            raise header_too_large(name, self._limits.max_header_size_bytes)
+        if type is not None:
+            return convert_value("header", name, value, type, default)
+        return default if value is None else value
+
+    def _all_headers(self, lines: Iterable[tuple[Bytes, Bytes]]) -> dict[str, str]:
         lines = [*lines]
-        all_values = {n.decode("latin-1"): value.decode("latin-1") for n, value in lines}
-        if len(all_values) < len(lines):  # PERF: rarely, as few headers have several lines
-            return {n: ", ".join(values) for n, values in values_by_name(lines).items()}
-        return all_values
+        found = {name.decode("latin-1"): value.decode("latin-1") for name, value in lines}
+        if len(found) < len(lines):  # PERF: rarely, as few headers have several lines
+            found = {name: ", ".join(values) for name, values in values_by_name(lines).items()}
+        most = self._limits.max_header_size_bytes
+        for name, value in found.items():
+            if len(value) > most:
+                raise header_too_large(name[:_LONGEST_NAME], most)
+        return found
 
     def _query_string(self) -> str:
         query = self._query

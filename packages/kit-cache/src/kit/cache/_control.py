@@ -12,7 +12,7 @@ from kit.interface.fields import list_members
 # SPEC: section 1.2.2: larger values are treated as this one.
 _MOST_SECONDS = 2**31
 _SECONDS = re.compile(r"[0-9]+")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_QUOTED = re.compile(r'"((?:[^"\\]++|\\.)*+)"', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 

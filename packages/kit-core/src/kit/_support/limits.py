@@ -18,7 +18,9 @@ _MIB = 1024 * 1024
 
 
 class Limits(Struct, frozen=True):
-    """Limits for request bodies, app-wide with `Kit(limits=...)`. Exceeding one results in a 413.
+    """Limits for requests, app-wide with `Kit(limits=...)`.
+
+    Exceeding a limit of the body results in a 413, a limit of headers in a 431 (RFC 6585).
 
     Attributes:
         max_fields: Number of form fields that aren't files.
@@ -33,6 +35,8 @@ class Limits(Struct, frozen=True):
             `json`, `bytes` and `blob`, and memory for the texts of a form together, up to four
             bytes for each character; None for no limit. Files that are read for parameters of type
             `bytes` count, too. It doesn't apply to streams and other files.
+        max_header_size_bytes: Size of a header of the request that is read by `c.req.header`, all
+            lines of its name together. Servers have limits of their own, which may be much higher.
     """
 
     max_fields: int = 1000
@@ -41,9 +45,10 @@ class Limits(Struct, frozen=True):
     spool_size_bytes: int = _MIB
     max_body_size_bytes: int | None = None
     max_memory_size_bytes: int | None = 64 * _MIB
+    max_header_size_bytes: int = 64 * 1024
 
     def __post_init__(self) -> None:
-        for name in LIMITS:
+        for name in type(self).__struct_fields__:
             limit = getattr(self, name)
             if limit is None and name in _MAY_BE_NONE:
                 continue
@@ -86,10 +91,15 @@ class Limits(Struct, frozen=True):
         return self.but(**changes)
 
 
-LIMITS = Limits.__struct_fields__
-"""The names of the limits."""
+LIMITS = tuple(name for name in Limits.__struct_fields__ if name != "max_header_size_bytes")
+"""The names of the limits of bodies."""
 
 _MAY_BE_NONE = ("max_body_size_bytes", "max_memory_size_bytes")
+
+
+def header_too_large(name: str, most: int) -> HTTPException:
+    """Returns the error for a header that exceeds its size limit (RFC 6585, section 5)."""
+    return HTTPException(431, f"The header {name} is larger than {most} bytes")
 
 
 def body_too_large(most: int) -> HTTPException:

@@ -16,7 +16,10 @@ from ._options import AllowMethods
 _ASKED_HEADERS = "Access-Control-Request-Headers"
 # SPEC: Private Network Access, section 3.1.
 _ASKED_PRIVATE = "Access-Control-Request-Private-Network"
-_NAMES = re.compile(rf"{TOKEN}(?:[ \t]*,[ \t]*{TOKEN})*")
+# APPSEC: possessive, since backtracking takes 100 bytes for each name.
+_NAMES = re.compile(rf"{TOKEN}+(?:[ \t]*+,[ \t]*+{TOKEN}+)*+")
+# Pages ask for a few headers. APPSEC: longer lists aren't kept.
+_LONGEST_KEPT = 512
 
 
 class Preflights:
@@ -90,7 +93,7 @@ class Preflights:
         vary = self._vary
         names = self._allow_headers
         if names is None and (wanted := asked(_ASKED_HEADERS)) is not None:
-            names = _named(wanted)
+            names = _named_kept(wanted) if len(wanted) <= _LONGEST_KEPT else _named(wanted)
         if names:
             headers["Access-Control-Allow-Headers"] = names
             vary = f"{vary}, {_ASKED_HEADERS}" if vary else _ASKED_HEADERS
@@ -109,12 +112,15 @@ class Preflights:
         return c.body(None, 204, headers)
 
 
-@lru_cache(maxsize=64)
 def _named(asked: str) -> str:
-    """Returns the names in a list of headers. PERF: cached, since pages repeat the same lists."""
+    """Returns the names in a list of headers."""
     if _NAMES.fullmatch(asked):
         return asked
     return ",".join(filter(is_token, list_members(asked)))
+
+
+# PERF: pages repeat the same lists.
+_named_kept = lru_cache(maxsize=64)(_named)
 
 
 def _joined(methods: Any) -> str:

@@ -14,8 +14,9 @@ _LINK_LOCAL = 0xFE80 >> 6
 
 
 # PERF: the same clients send many requests. The longest address has 45 characters, the name of a
-# network interface 15; longer text isn't cached.
+# network interface 15; longer text isn't cached, and much longer text not even parsed.
 _LONGEST_KEPT = 64
+_LONGEST = 512
 _KEPT = 1024
 
 
@@ -35,7 +36,9 @@ def parse_address(text: str | None) -> IPv4Address | IPv6Address | None:
     """
     if not isinstance(text, str):  # ip_address would read an int, or bytes, as an address
         return None
-    return _kept(text) if len(text) <= _LONGEST_KEPT else _parsed(text)
+    if len(text) <= _LONGEST_KEPT:
+        return _kept(text)
+    return _parsed(text) if len(text) <= _LONGEST else None
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:

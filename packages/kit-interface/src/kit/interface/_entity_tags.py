@@ -22,7 +22,8 @@ _ENTITY_TAG = re.compile(f'(W/)?"({_OPAQUE})"')
 _STRONG = re.compile(f'"{_OPAQUE}"')
 _UNQUOTED = re.compile(_OPAQUE)
 # Commas within quotes don't separate. Unlike in a quoted-string, a backslash isn't an escape.
-_MEMBER = re.compile(r'(?:[^",]+|"[^"]*"?)+')
+# APPSEC: possessive, since backtracking takes 100 bytes for each character.
+_MEMBER = re.compile(r'(?:[^",]++|"[^"]*+"?+)++')
 
 
 class _Fields(NamedTuple):

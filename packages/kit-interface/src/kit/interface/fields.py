@@ -29,17 +29,19 @@ _FIELD_VALUE = re.compile(r"(?:[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])
 _QUOTABLE = re.compile(r"[\t -~\x80-\xff]*")
 _TOKEN = re.compile(TOKEN)
 # Commas within a quoted-string don't separate. An unclosed quotation ends with the value.
-_MEMBER = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*(?:"|\\?\Z))+')
+# APPSEC: possessive, here and below, since backtracking takes 100 bytes for each character.
+_MEMBER = re.compile(r'(?:[^",]++|"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))++')
 # The parts of a member of Accept that contains a quote. None of them can match in two ways, so
 # matching takes linear time.
 _ACCEPTED_TYPE = re.compile(r"[^;,]*")
-_TYPELESS = re.compile(r'(?:[^",]+|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))*', re.DOTALL)
+_TYPELESS = re.compile(r'(?:[^",]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+', re.DOTALL)
 _PARAMETER_NAME = re.compile(r"[^=;,]*")
 _BLANKS = re.compile(r"[ \t]*")
-_QUOTED_VALUE = re.compile(r'[^";,]*"[^"\\]*(?:\\.[^"\\]*)*(?P<end>")[ \t]*', re.DOTALL)
+_QUOTED_VALUE = re.compile(r'[^";,]*+"[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>")[ \t]*+', re.DOTALL)
 # An unclosed quotation ends with the value.
 _PLAIN_VALUE = re.compile(r'[^";,]*(?:".*)?', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_LONGEST_ACCEPT = 65_536
 # SPEC: section 12.4.2 allows digits and a dot. Other spellings of numbers are accepted too.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity")
 
@@ -113,7 +115,7 @@ def list_members(value: str | None) -> list[str]:
 def parse_accept(value: str | None) -> list[Accepted]:
     """Parses the value of Accept and similar fields (section 12.5).
 
-    Takes linear time, except for sorting.
+    Takes linear time, except for sorting. Only the first 65,536 characters are read.
 
     Args:
         value: The value; several lines are joined with commas. None if the field is absent.
@@ -126,6 +128,8 @@ def parse_accept(value: str | None) -> list[Accepted]:
     """
     if not value:
         return []
+    if len(value) > _LONGEST_ACCEPT:  # APPSEC: members take 100 times the memory of their text
+        value = value[:_LONGEST_ACCEPT]
     accepted = _accepted_quoted(value) if '"' in value else _accepted_plain(value)
     # PERF: most clients send them in this order.
     if any(one.q < other.q for one, other in pairwise(accepted)):

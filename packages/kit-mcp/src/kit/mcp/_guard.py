@@ -17,6 +17,8 @@ __all__ = ("Guard",)
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _NAME = r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]"
+# No name is as long, so one that is cut off is none of the allowed ones.
+_LONGEST = 300
 _HOST = re.compile(rf"({_NAME})\.?(?::[0-9]{{0,5}})?", re.IGNORECASE)
 
 
@@ -58,7 +60,7 @@ class Guard:
         header = c.req.header("host")
         if header is None and c.req.raw.scope is None:  # a request made in process
             header = c.req.url.partition("://")[2].partition("/")[0]
-        found = _HOST.fullmatch(header or "")
+        found = _HOST.fullmatch((header or "")[:_LONGEST])
         if not self._any_host and (found is None or found[1].lower() not in self._hosts):
             raise HTTPException(
                 421,
