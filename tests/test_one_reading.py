@@ -120,7 +120,7 @@ async def test_every_spelling_of_a_name_is_guarded_and_answered(
 
 
 async def test_nasty_paths(apps: list[Kit]) -> None:
-    for target in nasty_paths():
+    for target in nasty_paths(*NAMES):
         await check(apps[0], target)
 
 
@@ -182,7 +182,7 @@ def send(served: ServedApp, *targets: bytes, lines: tuple[bytes, ...] = ()) -> l
 
 @pytest.mark.once
 def test_nasty_paths_of_servers(served: ServedApp) -> None:
-    targets = nasty_paths()
+    targets = nasty_paths("@admin")
     answers = send(served, *(target.encode() for target in targets))
     for target, answer in zip(targets, answers, strict=True):
         guards = [line.decode() for line in answer.header(GUARD.encode())]
@@ -207,3 +207,18 @@ def test_odd_targets_of_servers(served: ServedApp, target: bytes) -> None:
         assert (answer.status, answer.body) == (200, f'{{"path": "{path}"}}'.encode())
         guards = [line.decode() for line in answer.header(GUARD.encode())]
         assert not missing(answer.status, answer.body.decode(), guards)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("target", [each for each in ODD_TARGETS if b"#" not in each])
+def test_handshakes_for_odd_targets_are_refused(served: ServedApp, target: bytes) -> None:
+    lines = (
+        b"connection: upgrade",
+        b"upgrade: websocket",
+        b"sec-websocket-version: 13",
+        b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+    )
+    with served.connect(PATIENCE_S) as connection:
+        connection.sendall(request(target, *lines, keep=True))
+        status = connection.recv(65536).split(b" ")[1]
+    assert status in (b"400", b"403")

@@ -22,6 +22,7 @@ from kit import Context, Kit, Next, Request, Response
 from kit.asgi import from_asgi, from_wsgi
 from kit.interface.paths import path_of_url
 from kit.serve_static import serve_static
+from kit.websocket import upgrade_websocket
 
 NAMES = ("private", "@admin", "x:y", "a b", "é", "50%", "$&+,;=")
 """Names with a guard on `/<place>/<name>/*`."""
@@ -109,6 +110,7 @@ def make_app(folder: Path, router: Any = None) -> Kit:
     app.mount("/function", function)
     app.mount("/whole", function, replace_request=False)
     app.mount("/own", function, replace_request=lambda request: request.replace(url=request.url))
+    app.get("*", upgrade_websocket(lambda socket: socket.close()))
     return app
 
 
@@ -130,15 +132,15 @@ def missing(status: int, body: str, guards: Iterable[str]) -> set[str]:
     return {each for each in needed if path.startswith(each + "/")} - ran
 
 
-def nasty_paths() -> list[str]:
-    """A few hundred paths, each in every place once."""
-    return [*dict.fromkeys(_nasty_paths())]
+def nasty_paths(*names: str) -> list[str]:
+    """A few hundred paths, each in every place once, with these names among others."""
+    return [*dict.fromkeys(_nasty_paths(names))]
 
 
-def _nasty_paths() -> Iterator[str]:
-    spellings = {name: [*_spellings(name)] for name in NAMES}
+def _nasty_paths(names: Iterable[str]) -> Iterator[str]:
+    spellings = {name: [*_spellings(name)] for name in names}
     for place in PLACES:
-        for name in NAMES:
+        for name in names:
             yield from (f"/{place}/{each}/s.txt" for each in spellings[name])
         for before in (
             "/",

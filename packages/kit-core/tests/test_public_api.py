@@ -27,6 +27,7 @@ NAMES = {
         "Response",
         "URLSearchParams",
         "in_thread",
+        "path_of_request",
     ),
     "kit.accepts": ("Accepted", "AcceptsOptions", "accepts"),
     "kit.asgi": ("AsgiHandler", "WsgiApplication", "from_asgi", "from_wsgi", "to_wsgi"),
