@@ -12,7 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kit.interface.paths
-from kit.interface.paths import decode_component, decode_path, merge_path, path_of_url
+from kit.interface.paths import (
+    decode_component,
+    decode_path,
+    merge_path,
+    path_of_url,
+    slash_location,
+)
 
 Decoder = Callable[[str], str]
 
@@ -23,7 +29,25 @@ def test_public_names() -> None:
         "decode_path",
         "merge_path",
         "path_of_url",
+        "slash_location",
     )
+
+
+@pytest.mark.parametrize(
+    ("url", "without", "with_slash"),
+    [
+        ("http://h/a/b/", "../b", "../b/"),
+        ("http://h/a/b", "./b", "./b/"),
+        ("http://h/a/?q=/#f/", "../a?q=/#f/", "../a/?q=/#f/"),
+        ("http://h/a#f?/", "./a#f?/", "./a/#f?/"),
+        ("http://h//evil.example/", "../evil.example", "../evil.example/"),
+        ("http://h/a//", "../", "..//"),
+        ("http://h/x:y", "./x:y", "./x:y/"),
+    ],
+)
+def test_slash_location(url: str, without: str, with_slash: str) -> None:
+    assert slash_location(url, with_slash=False) == without
+    assert slash_location(url, with_slash=True) == with_slash
 
 
 def js_decode(text: str, preserved: frozenset[str]) -> str:

@@ -116,7 +116,7 @@ def test_head_has_the_headers_of_get(site: Callable[..., Kit], ask: Callable[...
     [
         ("/docs", "./docs/"),
         ("/docs?a=1&b=/x", "./docs/?a=1&b=/x"),
-        ("/d%6Fcs#part", "./d%6Fcs/"),
+        ("/d%6Fcs#part", "./d%6Fcs/#part"),
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])

@@ -7,14 +7,14 @@ import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kit.trailing_slash
-from kit import Context, Kit, Response
+from kit import URL, Context, HTTPException, Kit, Response
 from kit.trailing_slash import append_trailing_slash, trim_trailing_slash
 
 METHODS = ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PURGE")
@@ -26,6 +26,14 @@ queries = st.sampled_from(["", "?", "?q=1", "?q=/", "?a/b?c/", "?q=%2F&&x", "?q=
 
 def ok(c: Context) -> Response:
     return c.text("ok")
+
+
+async def ok_after(c: Context, next: Callable[[], Awaitable[None]]) -> None:
+    await next()
+
+
+def missing_file(c: Context) -> Response:
+    raise HTTPException(404)
 
 
 def app_with(middleware: Any, *routes: str, **options: Any) -> Kit[Any, Any]:
@@ -42,19 +50,34 @@ async def answer(app: Kit[Any, Any], url: str, method: str = "GET") -> tuple[int
     return response.status, response.headers.get("location")
 
 
+async def followed(app: Kit[Any, Any], url: str) -> str | None:
+    """Where a client goes that requests a URL; None if it isn't redirected."""
+    url = URL(url, "http://localhost").href
+    status, location = await answer(app, url)
+    if location is None:
+        return None
+    assert status == 301
+    assert location.startswith(("./", "../"))
+    return URL(location, url).href
+
+
 async def served(
-    app: Kit[Any, Any], raw_path: bytes, root_path: str = "", query: bytes = b""
+    app: Kit[Any, Any],
+    raw_path: bytes,
+    root_path: str = "",
+    query: bytes = b"",
+    host: bytes = b"here.example",
 ) -> tuple[int, str | None]:
     """Status and Location of a GET request through ASGI."""
     scope: dict[str, Any] = {
         "type": "http",
         "method": "GET",
         "scheme": "https",
-        "path": raw_path.decode("latin-1"),
+        "path": unquote(raw_path.decode()),
         "raw_path": raw_path,
         "root_path": root_path,
         "query_string": query,
-        "headers": [(b"host", b"here.example")],
+        "headers": [(b"host", host)],
     }
     sent: list[Any] = []
 
@@ -76,12 +99,12 @@ async def served(
 @pytest.mark.parametrize("always", [False, True])
 async def test_trim(always: bool, method: str) -> None:
     app = app_with(trim_trailing_slash(always_redirect=always), "/", "/about", "/a/b")
-    assert await answer(app, "/about/", method) == (301, "http://localhost/about")
-    assert await answer(app, "/a/b/", method) == (301, "http://localhost/a/b")
+    assert await answer(app, "/about/", method) == (301, "../about")
+    assert await answer(app, "/a/b/", method) == (301, "../b")
     assert await answer(app, "/about", method) == (200, None)
     assert await answer(app, "/", method) == (200, None)
     # Also where there is nothing at the other path.
-    assert await answer(app, "/none/", method) == (301, "http://localhost/none")
+    assert await answer(app, "/none/", method) == (301, "../none")
     assert await answer(app, "/none", method) == (404, None)
 
 
@@ -97,15 +120,15 @@ async def test_trim_leaves_a_route_with_a_slash_alone_unless_always() -> None:
     assert await answer(app, "/about/") == (200, None)
     assert await answer(app, "/files/a/") == (200, None)
     app = app_with(trim_trailing_slash(always_redirect=True), "/about/", "/files/*")
-    assert await answer(app, "/about/") == (301, "http://localhost/about")
-    assert await answer(app, "/files/a/") == (301, "http://localhost/files/a")
+    assert await answer(app, "/about/") == (301, "../about")
+    assert await answer(app, "/files/a/") == (301, "../a")
 
 
 async def test_trim_removes_one_slash() -> None:
     app = app_with(trim_trailing_slash(), "/a")
-    assert await answer(app, "/a///") == (301, "http://localhost/a//")
-    assert await answer(app, "/a//") == (301, "http://localhost/a/")
-    assert await answer(app, "//") == (301, "http://localhost/")
+    assert await answer(app, "/a///") == (301, "../")
+    assert await answer(app, "/a//") == (301, "../")
+    assert await answer(app, "//") == (301, "../")
 
 
 async def test_trim_never_redirects_the_root() -> None:
@@ -115,11 +138,18 @@ async def test_trim_never_redirects_the_root() -> None:
             assert await answer(app, url) == (404, None)
 
 
-async def test_trim_is_silent_where_both_paths_are_one_route() -> None:
-    for always in (False, True):
-        app = app_with(trim_trailing_slash(always_redirect=always), "/about", strict=False)
-        assert await answer(app, "/about/") == (200, None)
-        assert await answer(app, "/none/") == (404, None)
+async def test_trim_where_both_paths_are_one_route() -> None:
+    app = app_with(trim_trailing_slash(), "/about", strict=False)
+    assert await answer(app, "/about/") == (200, None)
+    assert await answer(app, "/none/") == (404, None)
+    app = app_with(trim_trailing_slash(always_redirect=True), "/about", "/", strict=False)
+    assert await answer(app, "/about/?page=2") == (301, "../about?page=2")
+    assert await answer(app, "/about") == (200, None)
+    assert await answer(app, "/about/", "POST") == (200, None)
+    assert await answer(app, "/none/") == (301, "../none")
+    assert await answer(app, "/") == (200, None)
+    assert await served(app, b"/app/", "/app") == (200, None)
+    assert await served(app, b"/app/about/", "/app") == (301, "../about")
 
 
 # --- append -------------------------------------------------------------------------------------
@@ -129,11 +159,11 @@ async def test_trim_is_silent_where_both_paths_are_one_route() -> None:
 @pytest.mark.parametrize("always", [False, True])
 async def test_append(always: bool, method: str) -> None:
     app = app_with(append_trailing_slash(always_redirect=always), "/", "/about/", "/a/b/")
-    assert await answer(app, "/about", method) == (301, "http://localhost/about/")
-    assert await answer(app, "/a/b", method) == (301, "http://localhost/a/b/")
+    assert await answer(app, "/about", method) == (301, "./about/")
+    assert await answer(app, "/a/b", method) == (301, "./b/")
     assert await answer(app, "/about/", method) == (200, None)
     assert await answer(app, "/", method) == (200, None)
-    assert await answer(app, "/none", method) == (301, "http://localhost/none/")
+    assert await answer(app, "/none", method) == (301, "./none/")
     assert await answer(app, "/none/", method) == (404, None)
 
 
@@ -149,8 +179,8 @@ async def test_append_leaves_a_route_without_a_slash_alone_unless_always() -> No
     assert await answer(app, "/about") == (200, None)
     assert await answer(app, "/files/a") == (200, None)
     app = app_with(append_trailing_slash(always_redirect=True), "/about", "/files/*")
-    assert await answer(app, "/about") == (301, "http://localhost/about/")
-    assert await answer(app, "/files/a") == (301, "http://localhost/files/a/")
+    assert await answer(app, "/about") == (301, "./about/")
+    assert await answer(app, "/files/a") == (301, "./a/")
 
 
 @pytest.mark.parametrize("always", [False, True])
@@ -163,7 +193,7 @@ async def test_append_skip(always: bool) -> None:
 
     app = app_with(append_trailing_slash(always_redirect=always, skip=skip))
     assert await answer(app, "/caf%C3%A9.html?q") == (404, None)
-    assert await answer(app, "/about") == (301, "http://localhost/about/")
+    assert await answer(app, "/about") == (301, "./about/")
     assert await answer(app, "/about/") == (404, None)
     assert await answer(app, "/about", "POST") == (404, None)
     assert seen == ["/café.html", "/about"]
@@ -174,7 +204,7 @@ async def test_append_does_not_loop_where_both_paths_are_one_route(always: bool)
     app = app_with(append_trailing_slash(always_redirect=always), "/x", strict=False)
     assert await answer(app, "/x/") == (200, None)
     assert await answer(app, "/none/") == (404, None)
-    expected = (301, "http://localhost/x/") if always else (200, None)
+    expected = (301, "./x/") if always else (200, None)
     assert await answer(app, "/x") == expected
 
 
@@ -204,7 +234,7 @@ async def test_append_does_not_loop_where_both_paths_are_one_route(always: bool)
 async def test_location(url: str, location: str) -> None:
     for always in (False, True):
         app = app_with(trim_trailing_slash(always_redirect=always))
-        assert await answer(app, url) == (301, location)
+        assert await followed(app, url) == location
     # The way back.
     path, mark, rest = location, "", ""
     for each in "?#":
@@ -212,7 +242,7 @@ async def test_location(url: str, location: str) -> None:
             path, mark, rest = location.partition(each)
     for always in (False, True):
         app = app_with(append_trailing_slash(always_redirect=always))
-        assert await answer(app, location) == (301, f"{path}/{mark}{rest}")
+        assert await followed(app, location) == f"{path}/{mark}{rest}"
 
 
 @pytest.mark.parametrize(
@@ -230,11 +260,15 @@ async def test_location(url: str, location: str) -> None:
 async def test_never_to_another_host(path: str, location: str) -> None:
     for always in (False, True):
         app = app_with(trim_trailing_slash(always_redirect=always))
-        assert await answer(app, "http://localhost" + path) == (301, location)
-        served_location = location.replace("http://localhost", "https://here.example")
-        assert await served(app, path.encode()) == (301, served_location)
+        url = "http://localhost" + path
+        assert await followed(app, url) == location
+        status, found = await served(app, path.encode())
+        assert (status, URL(str(found), url).href) == (301, location)
+        assert str(found).startswith("../")
         app = app_with(append_trailing_slash(always_redirect=always))
-        assert await served(app, path.encode()[:-1]) == (301, served_location + "/")
+        status, found = await served(app, path.encode()[:-1])
+        assert (status, URL(str(found), url[:-1]).href) == (301, location + "/")
+        assert str(found).startswith("./")
 
 
 @pytest.mark.parametrize("path", [b"@evil.example/x", b".evil.example/x", b"http://evil.example/x"])
@@ -257,9 +291,9 @@ async def test_redirects_stay_on_the_host_and_come_to_an_end(path: str, query: s
                 if location is None:
                     break
                 assert status == 301
-                parts = urlsplit(location)
-                assert (parts.scheme, parts.netloc) == ("http", "localhost")
-                url = location
+                assert location.startswith(("./", "../"))
+                url = URL(location, url).href
+                assert url.startswith("http://localhost/")
             else:
                 pytest.fail(f"{url} is redirected without end")
 
@@ -270,11 +304,11 @@ async def test_trim_and_append_undo_each_other(path: str, query: str) -> None:
         app_with(make(always_redirect=True))
         for make in (trim_trailing_slash, append_trailing_slash)
     )
-    _, appended = await answer(append, "http://localhost" + path + query)
+    appended = await followed(append, "http://localhost" + path + query)
     if appended is not None:
-        _, trimmed = await answer(trim, appended)
+        trimmed = await followed(trim, appended)
         assert trimmed is not None
-        assert await answer(append, trimmed) == (301, appended)
+        assert await followed(append, trimmed) == appended
 
 
 # --- served, mounted, with a path of its own ----------------------------------------------------
@@ -283,17 +317,11 @@ async def test_trim_and_append_undo_each_other(path: str, query: str) -> None:
 async def test_below_a_root_path() -> None:
     for always in (False, True):
         app = app_with(trim_trailing_slash(always_redirect=always))
-        assert await served(app, b"/app/x/", "/app", b"q=1") == (
-            301,
-            "https://here.example/app/x?q=1",
-        )
+        assert await served(app, b"/app/x/", "/app", b"q=1") == (301, "../x?q=1")
         # The root of the app, which a host may well redirect the other way.
         assert await served(app, b"/app/", "/app") == (404, None)
         app = app_with(append_trailing_slash(always_redirect=always))
-        assert await served(app, b"/app/x", "/app", b"q=1") == (
-            301,
-            "https://here.example/app/x/?q=1",
-        )
+        assert await served(app, b"/app/x", "/app", b"q=1") == (301, "./x/?q=1")
         assert await served(app, b"/app", "/app") == (404, None)
 
 
@@ -304,7 +332,7 @@ async def test_get_path() -> None:
 
     for always in (False, True):
         app = app_with(trim_trailing_slash(always_redirect=always), get_path=with_host)
-        assert await answer(app, "/a/") == (301, "http://localhost/a")
+        assert await answer(app, "/a/") == (301, "../a")
         assert await answer(app, "/") == (404, None)
 
 
@@ -322,15 +350,97 @@ async def test_always_redirect_goes_before_the_handlers(always: bool, runs: list
     app = Kit()
     app.use(trim_trailing_slash(always_redirect=always))
     app.use(remember)
-    assert await answer(app, "/a/") == (301, "http://localhost/a")
+    assert await answer(app, "/a/") == (301, "../a")
     assert ran == runs
 
 
-async def test_a_404_of_a_handler_is_redirected_too() -> None:
+async def raising(c: Context) -> Response:
+    raise HTTPException(404, "unknown user")
+
+
+async def passing_on(c: Context) -> Response:
+    return await c.not_found()
+
+
+@pytest.mark.parametrize(
+    "handler", [lambda c: c.json({"error": "unknown"}, 404), raising, passing_on, missing_file]
+)
+@pytest.mark.parametrize(
+    ("middleware", "pattern", "path"),
+    [
+        (trim_trailing_slash(), "/users/:id/", "/users/1/"),
+        (trim_trailing_slash(), "/users/*", "/users/1/"),
+        (trim_trailing_slash(), "/users/:path{.+}", "/users/1/"),
+        (append_trailing_slash(), "/users/:id", "/users/1"),
+        (append_trailing_slash(), "*", "/users/1"),
+    ],
+)
+@pytest.mark.parametrize("around", [[], [ok_after]])
+async def test_a_404_of_a_handler_stays(
+    middleware: Any, pattern: str, path: str, around: list[Any], handler: Any
+) -> None:
+    app = Kit()
+    app.use(middleware)
+    app.all(pattern, *around, handler)
+    for method in ("GET", "HEAD"):
+        assert await answer(app, path, method) == (404, None)
+
+
+async def test_a_404_of_middleware_is_redirected_only_where_no_route_is() -> None:
+    async def hide(c: Context, next: Callable[[], Awaitable[None]]) -> Response:
+        return c.text("nothing here", 404)
+
     app = Kit()
     app.use(trim_trailing_slash())
-    app.get("/users/:id/", lambda c: c.json({"error": "unknown"}, 404))
-    assert await answer(app, "/users/1/") == (301, "http://localhost/users/1")
+    app.use("/hidden/*", hide)
+    app.get("/hidden/a/", ok)
+    assert await answer(app, "/hidden/a/") == (404, None)
+    assert await answer(app, "/hidden/b/") == (301, "../b")
+
+
+async def test_a_mounted_app_answers_for_itself() -> None:
+    inner = Kit()
+    inner.use(trim_trailing_slash())
+    inner.get("/x", ok)
+    inner.get("/own/", lambda c: c.text("none", 404))
+    silent = Kit()
+    app = Kit()
+    app.use(append_trailing_slash())
+    app.mount("/k", inner.fetch)
+    app.mount("/silent", silent.fetch)
+    assert await answer(app, "/k/own/") == (404, None)
+    assert await answer(app, "/silent/a") == (404, None)
+    assert await answer(app, "/none") == (301, "./none/")
+
+
+@pytest.mark.parametrize("always", [False, True])
+@pytest.mark.parametrize("root", ["", "/root"])
+@pytest.mark.parametrize("prefix", ["/k", "/:tenant", "/a/b", "/k%20é"])
+async def test_a_redirect_of_a_mounted_app_keeps_the_prefix(
+    always: bool, root: str, prefix: str
+) -> None:
+    middle, outer = Kit(), Kit()
+    trimming = app_with(trim_trailing_slash(always_redirect=always), "/x", "/x/y")
+    appending = app_with(append_trailing_slash(always_redirect=always), "/x/", "/x/y/")
+    middle.mount("/in", trimming.fetch)
+    middle.mount("/out", appending.fetch)
+    outer.mount(prefix.replace("%20", " "), middle.fetch)
+    at = root + prefix.replace(":tenant", "acme").replace("é", "%C3%A9")
+    for path in ("/x", "/x/y"):
+        for start, end, other in (("/in", "/", ""), ("/out", "", "/")):
+            target = f"{at}{start}{path}{end}"
+            status, location = await served(outer, target.encode(), root, b"q=/1/")
+            assert status == 301
+            went = URL(str(location), f"http://host{target}").href
+            assert went == f"http://host{at}{start}{path}{other}?q=/1/"
+            assert (await served(outer, f"{at}{start}{path}{other}".encode(), root))[0] == 200
+
+
+@pytest.mark.parametrize("host", [b"evil.example", b"internal:8000", b"a.example/..", b""])
+async def test_host_and_scheme_make_no_difference(host: bytes) -> None:
+    for middleware, path in ((trim_trailing_slash(), b"/a/"), (append_trailing_slash(), b"/a")):
+        status, location = await served(app_with(middleware), path, host=host)
+        assert (status, location) == (301, "../a" if path == b"/a/" else "./a/")
 
 
 async def test_the_redirect_takes_the_place_of_the_not_found_answer() -> None:
@@ -346,7 +456,7 @@ async def test_the_redirect_takes_the_place_of_the_not_found_answer() -> None:
     assert response.status == 301
     assert await response.text() == ""
     assert response.headers["x-mark"] == "1"
-    assert response.headers.get_all("location") == ["http://localhost/a/"]
+    assert response.headers.get_all("location") == ["./a/"]
 
 
 async def test_errors_are_not_redirected() -> None:
@@ -363,7 +473,7 @@ async def test_errors_are_not_redirected() -> None:
 async def test_on_a_part_of_the_app() -> None:
     app = Kit()
     app.use("/docs/*", trim_trailing_slash())
-    assert await answer(app, "/docs/a/") == (301, "http://localhost/docs/a")
+    assert await answer(app, "/docs/a/") == (301, "../a")
     assert await answer(app, "/other/a/") == (404, None)
 
 
@@ -435,8 +545,8 @@ def readme_app(number: int) -> Kit[Any, Any]:
 async def test_readme() -> None:
     trim, append = readme_app(0), readme_app(1)
     url = "http://127.0.0.1:8000/about"
-    assert await answer(trim, f"{url}/?page=2") == (301, f"{url}?page=2")
+    assert await answer(trim, f"{url}/?page=2") == (301, "../about?page=2")
     assert await answer(trim, url) == (200, None)
-    assert await answer(append, "/docs/a") == (301, "http://localhost/docs/a/")
+    assert await answer(append, "/docs/a") == (301, "./a/")
     assert await answer(append, "/docs/a.png") == (200, None)
     assert await answer(append, "/docs/a/") == (200, None)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 from hypothesis import given
@@ -36,6 +37,7 @@ async def served(
     query: bytes = b"",
     others: list[tuple[bytes, bytes]] | None = None,
     scheme: str = "http",
+    root_path: str = "",
 ) -> tuple[int, str, str | None]:
     """Status, body and Location of the answer to a request with these Host headers."""
     sent: list[Any] = []
@@ -51,9 +53,9 @@ async def served(
         "type": "http",
         "method": method,
         "scheme": scheme,
-        "path": path,
+        "path": unquote(path),
         "raw_path": path.encode(),
-        "root_path": "",
+        "root_path": root_path,
         "query_string": query,
         "headers": [*lines, *(others or [])],
         "server": ("10.0.0.1", 8000),
@@ -312,6 +314,18 @@ def test_where_it_redirects_to(run: Callable[..., Any], host: str, location: str
     app = app_with("www.example.com", "www.sub.example.net", redirect_www=True)
     for scheme in ("http", "https"):
         assert ask(run, app, host, scheme=scheme) == (301, "", location)
+
+
+@pytest.mark.parametrize("root_path", ["", "/root", "/a b"])
+def test_the_redirect_of_a_mounted_app_keeps_the_prefix(
+    run: Callable[..., Any], root_path: str
+) -> None:
+    app, middle = Kit(), Kit()
+    middle.mount("/é", app_with("www.example.com", redirect_www=True).fetch)
+    app.mount("/k", middle.fetch)
+    path = f"{quote(root_path)}/k/%C3%A9/x"
+    answer = ask(run, app, "example.com", path=path, root_path=root_path)
+    assert answer == (301, "", f"//www.example.com{path}")
 
 
 @pytest.mark.parametrize(

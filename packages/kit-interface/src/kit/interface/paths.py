@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import re
 
-__all__ = ("decode_component", "decode_path", "merge_path", "path_of_url")
+__all__ = ("decode_component", "decode_path", "merge_path", "path_of_url", "slash_location")
 
 # Decoded, `/` would separate segments, and `?` and `#` would end the path in a URL. A parameter is
 # decoded again when it is read, so `%` stays too. The others are the bytes that aren't UTF-8, as
@@ -103,6 +103,27 @@ def merge_path(base: str, path: str) -> str:
     if path == "/":
         return base
     return base.removesuffix("/") + "/" + path.removeprefix("/")
+
+
+def slash_location(url: str, *, with_slash: bool) -> str:
+    """Returns a Location that leads to the same path with or without a slash at its end.
+
+    It is relative to the path of the request (RFC 9110, section 10.2.2; RFC 3986, section 5.2). So
+    neither the Host header nor a path such as `//other.example` can lead to another host, and it
+    is right behind a proxy and below a mount, which may have removed the start of the path.
+
+    Args:
+        url: The URL of the request, with or without a slash at the end of its path.
+        with_slash: Whether the path of the Location ends with a slash.
+
+    Returns:
+        A relative URL with the query and fragment of the URL, e.g. `../about?page=2`.
+    """
+    path = url.partition("#")[0].partition("?")[0]
+    rest = url[len(path) :]
+    start = "../" if path.endswith("/") else "./"
+    name = path.removesuffix("/").rpartition("/")[2]
+    return f"{start}{name}{'/' if with_slash else ''}{rest}"
 
 
 # PERF: compiled at first use, not at import.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from kit.interface import AsyncMiddleware, Context, KitRequest, Next, Response
 from kit.interface.calls import call
 from kit.interface.fields import parse_accept
-from kit.interface.paths import decode_component
+from kit.interface.paths import decode_component, slash_location
 
 from ._answers import IS_FOLDER, Answer, Asked
 from ._caching import CacheControl
@@ -63,7 +63,7 @@ def from_folder(options: FolderOptions) -> AsyncMiddleware:
         if isinstance(found, Answer):
             return await _respond(c, found, options)
         if found is not None:
-            return c.body(None, 301, {"Location": with_slash(req.url)})
+            return c.body(None, 301, {"Location": slash_location(req.url, with_slash=True)})
         if options.on_not_found is not None:
             await call(options.on_not_found, req.path, c)
         if options.fallback is not None and segments is not None:
@@ -105,19 +105,6 @@ def _decoded(routed: str) -> str | None:
 
 def _has_slash(url: str) -> bool:
     return url.partition("#")[0].partition("?")[0].endswith("/")
-
-
-def with_slash(url: str) -> str:
-    """Returns a relative URL for the same path with a trailing slash (RFC 9110, section 10.2.2).
-
-    It is relative so that neither the Host header nor a path such as `//other.example` can send the
-    client elsewhere, and so that it works behind a proxy that removes a prefix.
-
-    Args:
-        url: The URL of the request.
-    """
-    path, mark, query = url.partition("#")[0].partition("?")
-    return f"./{path.rpartition('/')[2]}/{mark}{query}"
 
 
 async def _respond(c: Context[Any, Any], found: Answer, options: FolderOptions) -> Response:

@@ -8,6 +8,8 @@ from typing import Any
 
 from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.options import OptionChecks
+from kit.interface.paths import slash_location
+from kit.route import endpoint
 
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 
@@ -15,16 +17,16 @@ _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 def trim_trailing_slash(*, always_redirect: bool = False) -> AsyncMiddleware:
     """Returns middleware that redirects `/about/` to `/about`.
 
-    Only GET and HEAD requests are redirected, with a 301 (RFC 9110 section 15.4.2) and an absolute
-    Location on the requested host; query and fragment are kept. `/` is never redirected. With
-    `Kit(strict=False)` both paths are the same route, so nothing is redirected.
+    Only GET and HEAD requests are redirected, with a 301 (RFC 9110 section 15.4.2) and a relative
+    Location; query and fragment are kept. `/` is never redirected. With `Kit(strict=False)` both
+    paths are the same route, so nothing is redirected unless `always_redirect` is set.
 
     Register it before the routes. Don't combine it with `append_trailing_slash` in one app.
 
     Args:
-        always_redirect: Redirect before any handler runs. By default, only requests that would get
-            a 404 are redirected, so routes with a trailing slash keep working; with a wildcard
-            route, no request gets a 404.
+        always_redirect: Redirect before any handler runs. By default, only requests that no route
+            handles are redirected, if the response is a 404, so routes with a trailing slash keep
+            working. A wildcard route or a mounted application handles all requests.
 
     Returns:
         The middleware, for `app.use(...)`.
@@ -37,7 +39,12 @@ def trim_trailing_slash(*, always_redirect: bool = False) -> AsyncMiddleware:
     """
     _check_bool("trim_trailing_slash", always_redirect)
 
-    return _redirecting("trim_trailing_slash", _trimmed, always_redirect)
+    def is_trimmed(c: Context[Any, Any]) -> bool:
+        # If only the URL has a slash, both paths are one route: if one isn't found, neither is.
+        has_slash = always_redirect or c.req.path.endswith("/")
+        return has_slash and _can_be(c) and _ends_with_slash(c.req.url) and not _is_root(c.req.url)
+
+    return _redirecting("trim_trailing_slash", is_trimmed, adds=False, always=always_redirect)
 
 
 def append_trailing_slash(
@@ -45,15 +52,15 @@ def append_trailing_slash(
 ) -> AsyncMiddleware:
     """Returns middleware that redirects `/about` to `/about/`.
 
-    Only GET and HEAD requests are redirected, with a 301 (RFC 9110 section 15.4.2) and an absolute
-    Location on the requested host; query and fragment are kept.
+    Only GET and HEAD requests are redirected, with a 301 (RFC 9110 section 15.4.2) and a relative
+    Location; query and fragment are kept.
 
     Register it before the routes. Don't combine it with `trim_trailing_slash` in one app.
 
     Args:
-        always_redirect: Redirect before any handler runs. By default, only requests that would get
-            a 404 are redirected, so routes without a trailing slash keep working; with a wildcard
-            route, no request gets a 404.
+        always_redirect: Redirect before any handler runs. By default, only requests that no route
+            handles are redirected, if the response is a 404, so routes without a trailing slash
+            keep working. A wildcard route or a mounted application handles all requests.
         skip: Called with `c.req.path`; returns True for paths to leave alone, such as those of
             files.
 
@@ -75,74 +82,51 @@ def append_trailing_slash(
     if getattr(getattr(skip, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
         raise TypeError("append_trailing_slash(skip=...) takes a plain function, not an async one")
 
-    def appended(c: Context[Any, Any]) -> str | None:
-        return _appended(c, skip)
+    def is_appended(c: Context[Any, Any]) -> bool:
+        path = c.req.path
+        if path.endswith("/") or not _can_be(c) or (skip is not None and skip(path)):
+            return False
+        return not _ends_with_slash(c.req.url)
 
-    return _redirecting("append_trailing_slash", appended, always_redirect)
+    return _redirecting("append_trailing_slash", is_appended, adds=True, always=always_redirect)
 
 
 def _redirecting(
-    name: str, location_of: Callable[[Context[Any, Any]], str | None], always_redirect: bool
+    name: str, is_redirected: Callable[[Context[Any, Any]], bool], *, adds: bool, always: bool
 ) -> AsyncMiddleware:
     """Returns the middleware, named after its factory for route listings."""
 
     async def redirecting(c: Context[Any, Any], next: Next) -> Any:
-        if always_redirect:
-            location = location_of(c)
-            if location is not None:
-                return c.redirect(location, 301)
+        if always:
+            if is_redirected(c):
+                return c.redirect(slash_location(c.req.url, with_slash=adds), 301)
             await next()
-        else:
-            await next()
-            if c.res.status == 404:
-                location = location_of(c)
-                if location is not None:
-                    c.res = c.redirect(location, 301)
+            return None
+        await next()
+        # A handler may answer with a 404 of its own, which says more than a redirect.
+        if c.res.status == 404 and endpoint(c) is None and is_redirected(c):
+            c.res = c.redirect(slash_location(c.req.url, with_slash=adds), 301)
         return None
 
     redirecting.__name__ = redirecting.__qualname__ = name
     return redirecting
 
 
-def _trimmed(c: Context[Any, Any]) -> str | None:
-    """Returns the URL without its trailing slash, or None if nothing should be removed."""
+def _can_be(c: Context[Any, Any]) -> bool:
+    """Whether a request may be redirected: GET or HEAD, and not for the root of the app."""
+    # APPSEC: a request target such as `@other.example/` is no path.
     path = c.req.path
-    if not path.endswith("/") or not _is_redirected(c.req.method, path):
-        return None
-    url = c.req.url
-    root, end = _path_of(url)
-    # Checks the URL's own path too: `get_path` may have put a prefix before a lone slash.
-    return url[: end - 1] + url[end:] if end - 1 > root and url[end - 1] == "/" else None
+    return c.req.method in ("GET", "HEAD") and path != "/" and path.startswith("/")
 
 
-def _appended(c: Context[Any, Any], skip: Callable[[str], bool] | None) -> str | None:
-    """Returns the URL with a trailing slash, or None if it should stay as it is."""
-    path = c.req.path
-    if path.endswith("/") or not _is_redirected(c.req.method, path) or (skip and skip(path)):
-        return None
-    url = c.req.url
-    _, end = _path_of(url)
-    # Checks the URL's own path too: with `strict=False` the request's path has lost its slash.
-    return None if url[end - 1] == "/" else f"{url[:end]}/{url[end:]}"
+def _ends_with_slash(url: str) -> bool:
+    """Whether the path of an absolute URL ends with a slash, which `strict=False` removes."""
+    return url.partition("#")[0].partition("?")[0].endswith("/")
 
 
-def _is_redirected(method: str, path: str) -> bool:
-    # APPSEC: a request target such as `@other.example/` would become part of the URL's host.
-    return (method == "GET" or method == "HEAD") and path != "/" and path.startswith("/")
-
-
-def _path_of(url: str) -> tuple[int, int]:
-    """Returns the index of the first slash of an absolute URL's path, and the index of its end.
-
-    APPSEC: redirects keep scheme and host in front of any path; a Location of just
-    `//other.example` would lead to another host (RFC 3986 section 4.2).
-    """
-    end = len(url)
-    for mark in "#?":
-        position = url.find(mark, 0, end)
-        if position >= 0:
-            end = position
-    return url.find("/", url.find("://") + 3, end), end
+def _is_root(url: str) -> bool:
+    """Whether an absolute URL has no path but a slash; `get_path` may put a prefix before it."""
+    return url.partition("#")[0].partition("?")[0].count("/") < 4
 
 
 def _check_bool(function: str, always_redirect: bool) -> None:

@@ -93,6 +93,10 @@ def _redirected(literals: frozenset[str], suffixes: tuple[str, ...]) -> frozense
 async def _to_www(c: Context[Any, Any], requested: Requested) -> Response:
     url = c.req.url
     target = url[url.index("/", url.index("://") + 3) :]
+    if c.req.raw.is_below_root_path:
+        from urllib.parse import quote
+
+        target = quote(c.req.raw.root_path) + target  # a mount has removed it from the URL
     # SPEC: RFC 3986 section 4.2. Without a scheme, so that a client that uses https stays on https
     # even if the proxy uses http.
     location = f"//www.{requested.name}{requested.port}{target}"
