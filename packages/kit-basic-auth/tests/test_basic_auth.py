@@ -220,7 +220,7 @@ async def test_changing_the_users_later_has_no_effect() -> None:
 @given(name=texts, password=texts, other=texts)
 async def test_every_name_and_password_works(name: str, password: str, other: str) -> None:
     name = name.replace(":", "")
-    if not name + password:
+    if not password:
         return
     app = app_with(username=name, password=password)
     authorization = encoded(name, password)
@@ -382,11 +382,27 @@ async def test_what_is_no_answer_lets_nobody_in(verify: Any, kind: str) -> None:
     )
 
 
-async def test_verify_user_takes_the_place_of_the_users() -> None:
-    app = app_with(*USERS, username="ada", password="pw", verify_user=lambda u, p, c: u == "only")
+async def test_verify_user_may_take_an_empty_password() -> None:
+    app = app_with(verify_user=lambda u, p, c: u == "only")
     assert await answer(app, encoded("only", "")) == INSIDE
     assert await answer(app, encoded("ada", "pw")) == REFUSED
-    assert await answer(app, encoded("bob", "b0b")) == REFUSED
+
+
+@pytest.mark.parametrize(
+    ("users", "options", "name"),
+    [
+        (USERS, {}, "users"),
+        ((), {"username": "ada", "password": "pw"}, "users"),
+        ((), {"hash_function": lambda text: text}, "hash_function=..."),
+    ],
+)
+def test_what_has_no_effect_beside_verify_user(users: Any, options: Any, name: str) -> None:
+    with pytest.raises(ValueError, match="has no effect") as caught:
+        app_with(*users, **options, verify_user=lambda u, p, c: True)
+    assert str(caught.value) == (
+        f"basic_auth({name}) has no effect beside verify_user=..., which decides about all users: "
+        "leave one of them out"
+    )
 
 
 # --- on_auth_success ------------------------------------------------------------------------------

@@ -122,7 +122,8 @@ def wrong(*users: Any, **options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]
         (
             wrong(username="", password=""),
             ValueError,
-            "basic_auth(): username and a password that are both empty",
+            "basic_auth(): password that is empty, so the name alone would let anybody in: is a "
+            "variable unset? For clients that send a key as the name, write verify_user=...",
         ),
         (
             wrong(verify_user=True),

@@ -230,10 +230,15 @@ async def test_verify_token_plain_and_async() -> None:
             assert response.status == status
 
 
-async def test_verify_token_beats_token() -> None:
-    app = app_with(token="configured", verify_token=lambda token, c: token == "verified")
-    assert await answer(app, authorization("Bearer verified")) == INSIDE
-    assert await answer(app, authorization("Bearer configured")) == REFUSED
+@pytest.mark.parametrize("options", [{"token": "t"}, {"hash_function": lambda token: token}])
+def test_what_has_no_effect_beside_verify_token(options: Any) -> None:
+    with pytest.raises(ValueError, match="has no effect") as caught:
+        app_with(**options, verify_token=lambda token, c: True)
+    (name,) = options
+    assert str(caught.value) == (
+        f"bearer_auth({name}=...) has no effect beside verify_token=..., which decides about all "
+        "tokens: leave one of them out"
+    )
 
 
 @pytest.mark.parametrize(

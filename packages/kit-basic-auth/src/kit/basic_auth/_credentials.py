@@ -148,8 +148,11 @@ def _checked(where: str, username: Any, password: Any) -> tuple[str, str]:
         raise ValueError(
             f"{where}username with a colon, which would end the name (RFC 7617 section 2)"
         )
-    if not any(texts):
-        raise ValueError(f"{where}username and a password that are both empty")
+    if not texts[1]:
+        raise ValueError(
+            f"{where}password that is empty, so the name alone would let anybody in: is a variable "
+            "unset? For clients that send a key as the name, write verify_user=..."
+        )
     return texts[0], texts[1]
 
 

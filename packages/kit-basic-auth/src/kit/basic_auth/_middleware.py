@@ -89,7 +89,7 @@ def basic_auth(
         username: Name of one more user.
         password: The password of that user.
         verify_user: Function `(username, password, c)`, plain or async, that returns whether to
-            let the user in. Replaces the list of users.
+            let the user in, in place of a list of users and `hash_function`.
         realm: Name of the protected area, shown by browsers. `""` selects the default.
         hash_function: Function `(text)`, plain or async, that returns the hash of a name or a
             password as str or bytes, or None, which never matches. It must be deterministic, and
@@ -105,7 +105,8 @@ def basic_auth(
         The middleware, for `app.use(path, ...)`.
 
     Raises:
-        ValueError: If there are neither users nor `verify_user`, or a value is invalid.
+        ValueError: If there are neither users nor `verify_user`, or both, or if a value is invalid
+            or empty.
         TypeError: If an argument has the wrong type.
 
     Example:
@@ -119,6 +120,13 @@ def basic_auth(
             "basic_auth() needs username=... and password=..., users, or verify_user=..., "
             "and got none of them"
         )
+    if verify_user is not None:
+        for name, given in (("users", known), ("hash_function=...", hash_function)):
+            if given:
+                raise ValueError(
+                    f"basic_auth({name}) has no effect beside verify_user=..., which decides about "
+                    "all users: leave one of them out"
+                )
     refusal = _refusal(realm, invalid_user_message)
     accepts = _acceptance(known, verify_user, hash_function)
 

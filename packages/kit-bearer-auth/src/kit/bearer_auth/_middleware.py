@@ -87,7 +87,8 @@ def bearer_auth(
         The middleware, for `app.use(path, ...)`.
 
     Raises:
-        ValueError: If neither `token` nor `verify_token` is given, or a value is invalid.
+        ValueError: If neither `token` nor `verify_token` is given, or both, or if a value is
+            invalid.
         TypeError: If an argument has the wrong type.
 
     Example:
@@ -188,6 +189,12 @@ def _acceptance(
     if hash_function is not None:
         check.function("hash_function", hash_function, "(token)")
     if verify_token is not None:
+        for name, value in (("token", token), ("hash_function", hash_function)):
+            if value is not None:
+                raise ValueError(
+                    f"bearer_auth({name}=...) has no effect beside verify_token=..., which decides "
+                    "about all tokens: leave one of them out"
+                )
         return verify_token
     if token is None:
         raise ValueError("bearer_auth() needs token=... or verify_token=..., and got neither")

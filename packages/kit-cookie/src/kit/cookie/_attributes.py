@@ -225,6 +225,12 @@ def _expires(value: Any) -> str:
     return f"{day}, {utc.day:02} {month} {utc.year} {time} GMT"
 
 
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("expected True or False")
+    return value
+
+
 def _matching(allowed: str, rule: str) -> Callable[[Any], str]:
     # SPEC: RFC 6265bis section 5.6: clients ignore longer attributes.
     pattern = re.compile(f"[{allowed}]{{0,1024}}")
@@ -258,9 +264,9 @@ _BEFORE_EXPIRES: tuple[_Attribute, ...] = (
     ("path", "Path", _matching(" -:<-~", "printable ASCII without ';'")),
 )
 _AFTER_EXPIRES: tuple[_Attribute, ...] = (
-    ("http_only", "HttpOnly", bool),
-    ("secure", "Secure", bool),
+    ("http_only", "HttpOnly", _flag),
+    ("secure", "Secure", _flag),
     ("same_site", "SameSite", _choice("Strict", "Lax", "None")),
     ("priority", "Priority", _choice("Low", "Medium", "High")),
-    ("partitioned", "Partitioned", bool),
+    ("partitioned", "Partitioned", _flag),
 )

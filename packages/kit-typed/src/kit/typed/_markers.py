@@ -12,6 +12,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from types import NoneType
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import msgspec
@@ -75,7 +76,12 @@ class Marker:
         max_length: int | None = None,
         pattern: str | None = None,
     ) -> None:
-        self.name = _name(type(self).__name__, name, alias)
+        call = type(self).__name__
+        self.name = _name(call, name, alias)
+        check = OptionChecks(call)
+        check.flag("deprecated", deprecated)
+        if isinstance(examples, str) or not isinstance(examples, (Sequence, NoneType)):
+            check.wrong_type("examples", examples, "a list of values")
         values = {
             "title": title,
             "description": description,
@@ -94,11 +100,10 @@ class Marker:
         try:
             self.meta = msgspec.Meta(**given) if given else None
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{type(self).__name__}(): {error}") from None
+            raise type(error)(f"{call}(): {error}") from None
         except re.error as error:
             raise ValueError(
-                f"{type(self).__name__}(pattern={pattern!r:.100}) isn't a regular expression: "
-                f"{error}"
+                f"{call}(pattern={pattern!r:.100}) isn't a regular expression: {error}"
             ) from None
 
     def __repr__(self) -> str:
