@@ -277,6 +277,7 @@ def test_cve_2021_33880_every_user_is_compared_by_a_hash_function(
 
     monkeypatch.setattr(hmac, "compare_digest", compare_digest)
     app = app_with(*USERS, username="ada", password="pw", hash_function=hash_function)
+    hashed.clear()  # of the sample
     run(answer, app, encoded("ada", "pw"))
     assert len(hashed) == 8  # those of the users once, and what was presented
     for credentials in (("ada", "pw"), ("eve", "e:v:e"), ("ada", "wrong"), ("nobody", "")):
@@ -313,8 +314,17 @@ def test_no_hash_matches_nothing(run: Callable[..., Any]) -> None:
     assert run(answer, app, encoded("bob", "b0b")) == REFUSED
 
 
-async def test_a_hash_function_of_another_type_is_an_error() -> None:
-    app = app_with(*USERS, hash_function=len)
+def test_a_hash_function_of_another_type_is_an_error() -> None:
+    with pytest.raises(TypeError) as caught:
+        app_with(*USERS, hash_function=len)
+    assert str(caught.value) == (
+        "basic_auth(hash_function=...) returned int: expected str, bytes or None"
+    )
+
+
+async def test_a_hash_function_may_return_something_else_later() -> None:
+    results = iter(["sample", 7])
+    app = app_with(*USERS, hash_function=lambda text: next(results))
     app.on_error(lambda error, c: c.text(f"{type(error).__name__}: {error}", 500))
     assert (await answer(app, encoded("bob", "b0b")))[2] == (
         "TypeError: basic_auth(hash_function=...) returned int: expected str, bytes or None"
@@ -346,17 +356,6 @@ async def test_what_is_false_is_refused(result: Any) -> None:
     assert await answer(app_with(verify_user=lambda u, p, c: result), encoded("a", "b")) == REFUSED
 
 
-class Later:
-    """An awaitable that a function returns without awaiting it."""
-
-    def __await__(self) -> Any:
-        yield
-
-
-async def forgets_await(*arguments: Any) -> Any:
-    return Later()
-
-
 async def yields(username: str, password: str, c: Context) -> Any:
     yield False
 
@@ -364,8 +363,7 @@ async def yields(username: str, password: str, c: Context) -> Any:
 @pytest.mark.parametrize(
     ("verify", "kind"),
     [
-        (forgets_await, "Later"),
-        (yields, "async_generator"),
+        (lambda *arguments: yields(*arguments), "async_generator"),
         (lambda u, p, c: (each for each in ()), "generator"),
         (lambda u, p, c: HTTPException(401), "HTTPException"),
         (lambda u, p, c: Response("no", status=401), "Response"),
@@ -524,3 +522,15 @@ async def test_nothing_secret_is_logged(caplog: pytest.LogCaptureFixture) -> Non
     assert "swordfish" not in caplog.text
     assert "wr0ng" not in caplog.text
     assert "swordfish" not in repr(basic_auth(username="ada", password="swordfish"))
+
+
+async def test_the_message_may_be_a_response() -> None:
+    def message(c: Context) -> Response:
+        return c.json({"error": "who?"})
+
+    app = app_with(*USERS, invalid_user_message=message)
+    response = await app.request("/x")
+    assert (response.status, await response.json()) == (401, {"error": "who?"})
+    assert response.headers["www-authenticate"].startswith("Basic realm=")
+    with pytest.raises(TypeError, match="which may return a response, not"):
+        app_with(*USERS, invalid_user_message=Response("no"))

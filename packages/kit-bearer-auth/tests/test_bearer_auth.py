@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import hashlib
 import hmac
 import re
 import string
@@ -289,17 +291,6 @@ async def test_an_error_in_verify_token_lets_nobody_in() -> None:
     assert await answer(app, authorization("Bearer x")) == (500, None, "no database")
 
 
-class Later:
-    """An awaitable that a function returns without awaiting it."""
-
-    def __await__(self) -> Any:
-        yield
-
-
-async def forgets_await(*arguments: Any) -> Any:
-    return Later()
-
-
 async def yields(*arguments: Any) -> Any:
     yield None
 
@@ -319,9 +310,8 @@ async def returns_a_response(*arguments: Any) -> Any:
 @pytest.mark.parametrize(
     ("verify", "kind"),
     [
-        (forgets_await, "Later"),
-        (yields, "async_generator"),
-        (yields_plainly, "generator"),
+        (lambda *arguments: yields(*arguments), "async_generator"),
+        (lambda *arguments: yields_plainly(*arguments), "generator"),
         (returns_an_exception, "HTTPException"),
         (returns_a_response, "Response"),
     ],
@@ -445,17 +435,41 @@ async def test_configured_tokens_are_hashed_once() -> None:
     app = app_with(token=["one", "two"], hash_function=remember)
     await answer(app, authorization("Bearer two"))
     await answer(app, authorization("Bearer three"))
-    assert hashed == ["one", "two", "two", "three"]
+    assert hashed == ["sample", "one", "two", "two", "three"]
 
 
-async def test_hash_function_that_gives_something_else() -> None:
-    app = app_with(token="one", hash_function=lambda token: 7)
-    app.on_error(lambda error, c: c.text(f"{type(error).__name__}: {error}", 500))
-    assert await answer(app, authorization("Bearer one")) == (
-        500,
-        None,
-        "TypeError: bearer_auth(hash_function=...) returned int: expected str, bytes or None",
-    )
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [
+        (lambda token: 7, "returned int: expected str, bytes or None"),
+        (
+            hashlib.sha256,
+            "can't hash a str: _hashlib.openssl_sha256 raised TypeError('Strings must be encoded "
+            "before hashing'); expected a function such as lambda text: "
+            "hashlib.sha256(text.encode()).digest()",
+        ),
+        (
+            lambda token: hashlib.sha256(token.encode()),
+            "returned HASH: expected str, bytes or None",
+        ),
+    ],
+)
+def test_hash_function_that_gives_something_else(function: Any, problem: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        app_with(token="one", hash_function=function)
+    assert str(caught.value) == f"bearer_auth(hash_function=...) {problem}"
+
+
+async def test_a_hash_function_that_needs_an_event_loop() -> None:
+    async def later(token: str) -> str:
+        return token[::-1]
+
+    def hash_function(token: str) -> Any:
+        return asyncio.get_running_loop().create_task(later(token))
+
+    made = await asyncio.to_thread(app_with, token="one", hash_function=hash_function)
+    assert (await answer(made, authorization("Bearer one")))[0] == 200
+    assert (await answer(made, authorization("Bearer eno")))[0] == 401
 
 
 # --- realm, prefix, header_name -----------------------------------------------------------------
@@ -776,3 +790,44 @@ async def test_two_in_one_app() -> None:
     assert await answer(app, {"X-Outer": "outer", "Authorization": "Bearer inner"}) == INSIDE
     assert await answer(app, {"X-Outer": "outer"}) == ABSENT
     assert (await answer(app, authorization("Bearer inner")))[1] == 'Bearer realm=""'
+
+
+# --- a message that is a response ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "challenge", "text"),
+    [
+        (lambda c: c.json({"a": 1}), 401, 'Bearer error="invalid_token"', '{"a":1}'),
+        (lambda c: c.text("gone", 410), 410, 'Bearer error="invalid_token"', "gone"),
+        (lambda c: c.text("x", 401, {"WWW-Authenticate": "Own"}), 401, "Own", "x"),
+        (lambda c: c.redirect("/login"), 302, 'Bearer error="invalid_token"', ""),
+    ],
+)
+async def test_a_message_may_be_a_response(
+    message: Any, status: int, challenge: str, text: str
+) -> None:
+    async def later(c: Context) -> Response:
+        return message(c)  # type: ignore[no-any-return]
+
+    for function in (message, later):
+        app = app_with(token="one", invalid_token={"message": function})
+        assert await answer(app, authorization("Bearer two")) == (status, challenge, text)
+        assert (await answer(app, authorization("Bearer one")))[0] == 200
+
+
+def test_a_message_that_can_be_sent_once_is_refused() -> None:
+    async def message(c: Context) -> str:
+        return "no"
+
+    for value in (Response("no"), message(Context), b"no"):  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"^bearer_auth\(invalid_token\['message'\]=\.\.\.\) "):
+            app_with(token="one", invalid_token={"message": value})
+
+
+async def test_a_message_that_is_an_exception_is_an_error() -> None:
+    app = app_with(token="one", invalid_token={"message": lambda c: ValueError("no")})
+    app.on_error(lambda error, c: c.text(str(error), 500))
+    status, _, text = await answer(app, authorization("Bearer two"))
+    assert status == 500
+    assert "returned ValueError: expected a str, a value for JSON, or a response" in text

@@ -393,17 +393,6 @@ def test_a_condition_that_answers_guards(
     assert "a condition of except_() returned a response: return a bool" in caplog.text
 
 
-class Later:
-    """An awaitable that a function returns without awaiting it."""
-
-    def __await__(self) -> Any:
-        yield
-
-
-async def forgets_await(c: Context) -> Any:
-    return Later()
-
-
 async def yields(c: Context) -> Any:
     yield False
 
@@ -419,7 +408,6 @@ def returns_an_exception(c: Context) -> Any:
 @pytest.mark.parametrize(
     ("condition", "kind"),
     [
-        (forgets_await, "Later"),
         (yields, "async_generator"),
         (yields_plainly, "generator"),
         (returns_an_exception, "HTTPException"),

@@ -23,7 +23,11 @@ def test_public_names() -> None:
         "call",
         "check_answer",
         "check_second",
+        "dispose",
+        "is_awaitable",
+        "plain_result",
         "resume",
+        "settle",
     )
 
 

@@ -25,9 +25,13 @@ def test_public_names() -> None:
     assert kit.interface.signatures.__all__ == (
         "accepts",
         "behind_wrappers",
+        "code_of",
+        "copy_names",
         "describe",
         "describe_signature",
         "hint_for_factory",
+        "is_async",
+        "is_generator",
         "takes_next",
     )
     assert kit.interface.callers.__all__ == ("calling_frame", "place_of_call")

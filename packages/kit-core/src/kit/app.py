@@ -34,6 +34,7 @@ from kit.context import B, Context, V
 from kit.interface import METHOD_NAME_ALL
 from kit.interface.callers import place_of_call
 from kit.interface.generics import fill_arguments
+from kit.interface.options import OptionChecks
 from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
 from kit.router import default_router
@@ -129,6 +130,8 @@ class Kit(Served, Generic[B, V]):
                 raise TypeError(f"Kit({name}=...) takes True or False, not {flag!r:.100}")
         if not isinstance(limits, Limits):
             raise TypeError(f"Kit(limits=...) takes Limits(...), not {limits!r:.100}")
+        if get_path is not None:
+            OptionChecks("Kit").function("get_path", get_path, "(request)", plain=True)
         if lifespan is not None:
             check_lifespan(lifespan)
         routing = (default_router(), default_router) if router is None else router_of(router)

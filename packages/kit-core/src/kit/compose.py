@@ -312,7 +312,7 @@ def _may_call_last(route: Route) -> bool:
 
 
 def _is_coroutine_function(handler: Any) -> bool:
-    return handler.__class__ is FunctionType and bool(handler.__code__.co_flags & _COROUTINE)
+    return type(handler) is FunctionType and bool(handler.__code__.co_flags & _COROUTINE)
 
 
 def _tail_of(route: Route) -> Any:

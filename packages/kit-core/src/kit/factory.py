@@ -17,8 +17,9 @@ from kit._support.limits import Limits
 from kit.app import Kit, OpenLifespan
 from kit.context import B, Context, V
 from kit.interface import Next, Router
+from kit.interface.calls import dispose, is_awaitable, plain_result
 from kit.interface.options import OptionChecks
-from kit.interface.signatures import accepts, describe_signature, takes_next
+from kit.interface.signatures import accepts, describe_signature, is_async, takes_next
 
 __all__ = ("AppOptions", "Factory", "create_factory", "create_middleware")
 
@@ -28,7 +29,6 @@ _ASYNC_INIT = (
     "create_factory(init_app=...) takes a plain function, not an async one: "
     "what waits belongs in the lifespan of the app"
 )
-_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 
 
 class AppOptions(TypedDict, Generic[B, V], total=False):
@@ -67,7 +67,7 @@ class Factory(Generic[B, V]):
         check = OptionChecks("create_factory")
         if init_app is not None:
             check.function("init_app", init_app, "(app)")
-            if getattr(getattr(init_app, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
+            if is_async(init_app):
                 raise TypeError(_ASYNC_INIT)
         self._init_app = init_app
         options = {} if default_app_options is None else default_app_options
@@ -101,10 +101,10 @@ class Factory(Generic[B, V]):
         app: Kit[B, V] = Kit(**merged)
         if self._init_app is not None:
             result: Any = self._init_app(app)
-            if hasattr(result, "__await__"):  # a partial or an object may be async unnoticed
-                if hasattr(result, "close"):
-                    result.close()
+            if is_awaitable(result):  # a lambda may be async unnoticed
+                dispose(result)
                 raise TypeError(_ASYNC_INIT)
+            plain_result(result, self._init_app, "create_factory(init_app=...)")
         return app
 
     def create_middleware(

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
+from kit.interface.calls import dispose
 from kit.interface.signatures import describe
 
 __all__ = ("Lifespan",)
@@ -159,6 +160,7 @@ class Lifespan:
         assert self._open is not None  # noqa: S101 - checked by the caller
         manager = self._open()
         if not hasattr(manager, "__aenter__"):
+            dispose(manager)
             raise TypeError(
                 f"The lifespan {describe(self._name)} returned {type(manager).__name__}, expected "
                 "an async context manager: put @asynccontextmanager above it"

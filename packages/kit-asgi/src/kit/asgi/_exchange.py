@@ -10,6 +10,7 @@ from typing import Any
 
 from kit.concurrency import DetachedTask, Signal, threadsafe_call
 from kit.interface import HandlerError
+from kit.interface.calls import is_awaitable, settle
 from kit.web import ClientDisconnectedError, Headers, Request, Response
 
 from ._request import RequestMessages
@@ -345,7 +346,8 @@ async def call_app(app: Callable[..., Any], name: str, scope: Scope, *channels: 
         Exception: Whatever the application raises.
     """
     try:
-        await _awaitable(app(scope, *channels), name)
+        # It may be an async function that returns what another application returned, unawaited.
+        await settle(await _awaitable(app(scope, *channels), name), name)
     except SystemExit as error:
         if scope["type"] == "lifespan":
             raise
@@ -354,7 +356,7 @@ async def call_app(app: Callable[..., Any], name: str, scope: Scope, *channels: 
 
 
 def _awaitable(result: Any, name: str) -> Any:
-    if not hasattr(result, "__await__"):
+    if not is_awaitable(result):
         raise HandlerError(
             name,
             f"gave {type(result).__name__}, expected an awaitable: "

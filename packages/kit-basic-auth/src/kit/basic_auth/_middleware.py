@@ -7,11 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, TypedDict, overload
 
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next
-from kit.interface.calls import call, check_answer
+from kit.interface.calls import call, check_answer, is_awaitable, settle
 from kit.interface.credentials import (
     HashFunction,
+    check_message,
     compare_by_digest,
     compare_by_hash_function,
+    refusal_with,
 )
 from kit.interface.fields import quoted_string
 from kit.interface.metadata import attach
@@ -97,7 +99,8 @@ def basic_auth(
             passwords stored as hashes: check those with `verify_user`. Default: SHA-256.
         invalid_user_message: The body of the 401: a str is sent as text/plain, any other value as
             JSON; `""` and None select the default. A function `(c)`, plain or async, returns
-            either of them.
+            either of them, or a response: its status is kept if it is a redirect or an error, and
+            the challenge is added unless it has one.
         on_auth_success: Function `(c, username)`, plain or async, that is called before the
             handlers, e.g. to `c.set("user", ...)`.
 
@@ -135,16 +138,14 @@ def basic_auth(
         if credentials is None:
             raise await refusal(c)
         accepted = accepts(credentials, c)
-        if hasattr(accepted, "__await__"):
-            accepted = await accepted
+        if is_awaitable(accepted):
+            accepted = await settle(accepted, "basic_auth(verify_user=...)")
         if not accepted:
             raise await refusal(c)
         if accepted is not True:
             check_answer("basic_auth(verify_user=...)", accepted)
         if on_auth_success is not None:
-            told: Any = on_auth_success(c, credentials.partition(":")[0])
-            if hasattr(told, "__await__"):
-                await told
+            await call(on_auth_success, c, credentials.partition(":")[0])
         await next()
 
     return attach(
@@ -171,20 +172,14 @@ def _refusal(realm: Any, message: Any) -> Callable[[Context[Any, Any]], Awaitabl
         quoted = quoted_string(check.text("realm", realm) or "Secure Area")
     except ValueError:
         check.unusable("realm", realm, "latin-1 text without control characters")
-    if isinstance(message, (bytes, bytearray)):
-        check.wrong_type(
-            "invalid_user_message", message, "a str, a value for JSON, or a function (c)"
-        )
+    check_message(check, "invalid_user_message", message)
     default = message is None or message == ""
     text: Any = "Unauthorized" if default else message
     # SPEC: RFC 7617 section 2.1.
     headers = {"WWW-Authenticate": f'Basic realm={quoted}, charset="UTF-8"'}
 
     async def refusal(c: Context[Any, Any]) -> HTTPException:
-        body = await call(text, c) if callable(text) else text
-        if isinstance(body, str):
-            return HTTPException(401, body, res=c.text(body, 401, headers))
-        return HTTPException(401, res=c.json(body, 401, headers))
+        return await refusal_with(c, text, 401, headers)
 
     return refusal
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from kit.interface import Context, HTTPException
 from kit.interface.calls import call
+from kit.interface.credentials import check_message, refusal_with
 from kit.interface.fields import TOKEN, is_field_value, is_token, quoted_string
 from kit.interface.options import OptionChecks
 
@@ -24,7 +25,9 @@ class FailureOptions(TypedDict, total=False):
 
     Attributes:
         message: The body: a str is sent as text/plain, any other value as JSON; `""` is an empty
-            body. A function, plain or async, is called with `c` and returns either of them.
+            body. A function, plain or async, is called with `c` and returns either of them, or a
+            response: its status is kept if it is a redirect or an error, and the challenge is added
+            unless it has one.
         www_authenticate_header: The challenge: a str, which begins with a scheme, is sent
             unchanged, a mapping as `key="value"` pairs after the scheme; `""` selects the default,
             since a 401 needs a challenge (RFC 9110 section 11.6.1). A function, plain or async, is
@@ -91,6 +94,7 @@ def prepare(
     message: Any = given.get("message")
     if message is None:
         message = _phrase(status)
+    check_message(OptionChecks("bearer_auth"), f"{name}['message']", message)
     where = f"{name}['www_authenticate_header']"
     header: Any = given.get("www_authenticate_header")
     if header is None or header == "":
@@ -105,11 +109,7 @@ def prepare(
             # It may hold what the client sent; a space at the end must not become a 500.
             found = found.strip(" \t\r\n") if isinstance(found, str) else found
             text = _header_text(where, found, challenge)
-        body = await call(message, c) if callable(message) else message
-        headers = {"WWW-Authenticate": text}
-        if isinstance(body, str):
-            return HTTPException(status, body, res=c.text(body, status, headers))
-        return HTTPException(status, res=c.json(body, status, headers))
+        return await refusal_with(c, message, status, {"WWW-Authenticate": text})
 
     return Failure(status, error)
 

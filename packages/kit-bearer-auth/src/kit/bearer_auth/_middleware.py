@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Optional, TypeAlias
 
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import check_answer
+from kit.interface.calls import check_answer, is_awaitable, settle
 from kit.interface.credentials import (
     HashFunction,
     compare_by_digest,
@@ -137,8 +137,8 @@ def bearer_auth(
         match = credentials(header) if header else None
         if match is not None:
             user = accepts(match[1], c)
-            if hasattr(user, "__await__"):
-                user = await user
+            if is_awaitable(user):
+                user = await settle(user, "bearer_auth(verify_token=...)")
             if not user:
                 raise await refused.error(c)
             if user is not True:

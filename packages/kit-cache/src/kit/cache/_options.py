@@ -100,7 +100,7 @@ def check_options(
         check.flag("client_directives", client_directives),
         _name(check, cache_status),
         _app(check, app),
-        check.function("clock", clock, "()"),
+        check.clock("clock", clock),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from kit.interface import Context, Middleware, Next, UnsupportedPathError, is_response
-from kit.interface.calls import check_answer
+from kit.interface.calls import check_answer, is_awaitable, settle
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.interface.patterns import covers, path_matcher
@@ -122,8 +122,8 @@ async def _exempts(function: Callable[..., Any], c: Context[Any, Any]) -> bool:
     """Returns whether a condition exempts a request; False if it raises."""
     try:
         result = function(c)
-        if hasattr(result, "__await__"):
-            result = await result
+        if is_awaitable(result):
+            result = await settle(result, function)
         if result is not True:
             check_answer(describe(function), result, may_respond=True)
         if is_response(result):

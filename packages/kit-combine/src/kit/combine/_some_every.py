@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from kit.interface import Context, HTTPException, Middleware, Next, Response, is_response
-from kit.interface.calls import check_answer, check_second
+from kit.interface.calls import check_answer, check_second, is_awaitable, settle
 from kit.interface.metadata import attach
 from kit.interface.signatures import describe
 
@@ -91,8 +91,8 @@ async def _run_some(  # noqa: C901
     for part in parts:
         try:
             result = _call(part, c, called)
-            if hasattr(result, "__await__"):
-                result = await result
+            if is_awaitable(result):
+                result = await settle(result, part.function)
             if part.is_condition and result is not True:
                 check_answer(describe(part.function), result, may_respond=True)
         except Exception as raised:
@@ -136,8 +136,8 @@ async def run_every(
         part = parts[index]
         following = _following(combinator, parts, c, next, index + 1)
         result = _call(part, c, _once(following, part))
-        if hasattr(result, "__await__"):
-            result = await result
+        if is_awaitable(result):
+            result = await settle(result, part.function)
         if is_response(result):
             if c.finalized:
                 check_second(c, result, part.function)

@@ -111,8 +111,7 @@ def compress(
         content_type = known.get("content-type")
         if content_type is None:
             return
-        is_wanted = is_type(content_type)
-        if not (await is_wanted if hasattr(is_wanted, "__await__") else is_wanted):
+        if not await call(is_type, content_type):
             return
         if is_fixed(status, known) or (skip is not None and await call(skip, c)):
             return

@@ -6,10 +6,11 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Coroutine
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
 from kit.interface.binding import is_bindable
-from kit.interface.signatures import describe, describe_signature, takes_next
+from kit.interface.signatures import describe, describe_signature, is_async, takes_next
 
 from .decorated_functions import call_that_registered
 
@@ -151,9 +152,9 @@ def _takes_next(handler: Any) -> bool:
 def _is_async(handler: Any) -> bool:
     import inspect
 
+    if is_async(handler):
+        return True
     while isinstance(handler, functools.partial):
         handler = handler.func
-    return any(
-        inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each)
-        for each in (handler, type(handler).__call__)
-    )
+    functions = (each for each in (handler, type(handler).__call__) if type(each) is FunctionType)
+    return any(map(inspect.isasyncgenfunction, functions))

@@ -12,8 +12,10 @@ from urllib.parse import unquote
 from kit._support.paths import encode_dropped
 from kit.context import Context
 from kit.interface import HTTPException, Next
+from kit.interface.calls import call, settle
 from kit.interface.metadata import attach
 from kit.interface.patterns import parse_parameter, split_pattern
+from kit.interface.signatures import code_of, copy_names
 from kit.request import KitRequest
 from kit.web import URL, Request, Response
 from kit.web._body import put, take
@@ -46,10 +48,9 @@ def mounted_handler(
         elif replace_request is False:
             handed_on = request
         else:
-            handed_on = replace_request(request)
-        response = application_handler(handed_on, *_arguments(c, option_handler))
-        if hasattr(response, "__await__"):
-            response = await response
+            handed_on = await settle(replace_request(request), replace_request)
+        arguments = await _arguments(c, option_handler)
+        response = await settle(application_handler(handed_on, *arguments), application_handler)
         if response is None:
             # It may have left the body unread for later handlers.
             if request.body_used and not handed_on.body_used:
@@ -57,8 +58,7 @@ def mounted_handler(
             await next()
         return response  # type: ignore[no-any-return]  # what it is is checked by the caller
 
-    mounted.__name__ = getattr(application_handler, "__name__", "mounted")
-    mounted.__qualname__ = getattr(application_handler, "__qualname__", mounted.__qualname__)
+    copy_names(mounted, application_handler)
     mounted.__wrapped__ = application_handler  # type: ignore[attr-defined]
     return attach(mounted, mounted=True)
 
@@ -110,13 +110,13 @@ def _refuse_resolved(req: KitRequest) -> None:
         raise HTTPException(400, "The path has dot segments or backslashes")
 
 
-def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
+async def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
     if option_handler is None:
         try:
             return [c.env, c.execution_ctx]
         except RuntimeError:  # there is none
             return [c.env, None]
-    options = option_handler(c)
+    options = await call(option_handler, c)
     return list(options) if isinstance(options, (list, tuple)) else [options]
 
 
@@ -160,7 +160,7 @@ def _prefix(whole: str, rest: str) -> str:
 def _is_asgi(application: Any) -> bool:
     """Returns whether an object is called with `(scope, receive, send)`."""
     for function in (application, type(application).__call__):
-        code = getattr(function, "__code__", None)
+        code = code_of(function)
         if code is not None:
             parameters = code.co_varnames[: code.co_argcount]
             if {"scope", "receive", "send"} <= {*parameters}:

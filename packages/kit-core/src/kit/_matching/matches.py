@@ -14,6 +14,7 @@ from kit._state.route import Route
 from kit._support.limits import Limits, body_too_large
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, HandlerError, HTTPException
+from kit.interface.calls import plain_result
 from kit.interface.signatures import describe
 from kit.web import Request
 from kit.web._request import limit_body, request_of_scope
@@ -81,7 +82,7 @@ def plan_of_request(state: AppState, request: Request, path: str) -> tuple[str, 
     """
     if state.get_path is not None:
         try:
-            path = state.get_path(request)
+            path = plain_result(state.get_path(request), state.get_path, "Kit(get_path=...)")
             if not isinstance(path, str):
                 raise HandlerError(
                     describe(state.get_path),

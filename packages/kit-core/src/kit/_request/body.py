@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 from kit._support.limits import Limits, body_too_large
 from kit._support.struct import Struct, with_plain_stores
 from kit.interface import HTTPException
+from kit.interface.calls import plain_result
 from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 from kit.web import FormData, Request
 from kit.web._blob import Bytes
@@ -210,7 +211,7 @@ class RequestBody(Struct, eq=False):
         if self._data is None:
             limit_body(self._raw, most, refuse)
         elif len(self._data) > most:
-            raise refuse()
+            raise plain_result(refuse(), refuse, "limit_body()")
 
     def close(self) -> None:
         """Removes the temporary files of the form."""

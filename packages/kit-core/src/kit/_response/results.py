@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from kit.interface import HandlerError
+from kit.interface.calls import is_awaitable
 from kit.interface.signatures import describe
 from kit.web._response import Response
 
@@ -16,16 +17,20 @@ async def settle(result: Any, handler: Any) -> Response | None:
     Raises:
         HandlerError: If it is anything else; the message names the handler.
     """
-    # A handler may return an awaitable that it got elsewhere, e.g. `return c.not_found()`.
-    while hasattr(result, "__await__"):
+    while not (result is None or isinstance(result, Response)):
+        # A handler may return an awaitable that it got elsewhere, e.g. `return c.not_found()`.
+        if not is_awaitable(result):
+            raise _refused(result, handler)
         result = await result
-    if result is None or isinstance(result, Response):
-        return result
+    return result
+
+
+def _refused(result: Any, handler: Any) -> HandlerError:
     from .refused import advice_for
 
     what = type(result).__name__
     if isinstance(result, type):
         what = f"the class {result.__qualname__}"
-    raise HandlerError(
+    return HandlerError(
         describe(handler), f"returned {what}, expected a Response: {advice_for(result)}"
     )

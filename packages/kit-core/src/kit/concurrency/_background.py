@@ -8,6 +8,7 @@ from collections.abc import Awaitable
 from contextvars import Context, copy_context
 from typing import Any
 
+from kit.interface.calls import is_awaitable, settle
 from kit.interface.cancellation import fault_of
 
 _logger = logging.getLogger("kit")
@@ -41,7 +42,7 @@ class BackgroundTasks:
                 "wait_until() was called when the request was over: call it in a handler, a "
                 "middleware, or a task that wait_until() runs"
             )
-        if others or not hasattr(awaitable, "__await__"):
+        if others or not is_awaitable(awaitable):
             raise TypeError(_instead_of(awaitable, others))
         if self._group is None:
             # A middleware may reset its variables before the response is sent.
@@ -87,7 +88,7 @@ def _instead_of(given: Any, others: tuple[Any, ...]) -> str:
 
 async def _run_one(awaitable: Awaitable[Any]) -> None:
     try:
-        await awaitable
+        await settle(awaitable, "wait_until()")
     except (Exception, SystemExit):  # in a task, a SystemExit would end the event loop
         _logger.exception("A wait_until task failed; its response was sent before")
     except BaseException as error:

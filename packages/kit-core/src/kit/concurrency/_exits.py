@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 from kit.interface import Exit
+from kit.interface.calls import settle
 from kit.interface.cancellation import fault_of
 
 _logger = logging.getLogger("kit")
@@ -30,8 +31,8 @@ async def run_exits(exits: list[Exit], error: BaseException | None) -> None:
         run = exits.pop()
         try:
             result = run(error)
-            if hasattr(result, "__await__"):
-                result = await _shielded(result)
+            if result is not None and not isinstance(result, bool):
+                result = await _shielded(settle(result, run))
             if result:
                 error = None
         except BaseException as raised:

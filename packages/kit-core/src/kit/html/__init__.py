@@ -14,6 +14,8 @@ from functools import lru_cache
 from string import Formatter
 from typing import Any, LiteralString, NamedTuple, Protocol, overload
 
+from kit.interface.calls import is_awaitable
+
 from ._places import PLACES, states_of
 
 try:
@@ -187,7 +189,7 @@ def _rendered(value: Any, field: _Field) -> str:
         return _of_template_string(value, field.state)
     if isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"html() can't show {{{field.name}}}: decode it, it is {value!r:.100}")
-    if hasattr(value, "__await__") or hasattr(value, "__aiter__"):
+    if is_awaitable(value) or hasattr(value, "__aiter__"):
         raise TypeError(f"html() can't wait for {{{field.name}}}: await {value!r:.100} before")
     if field.state in PLACES and value.__class__ not in (int, float):
         place = PLACES[field.state]

@@ -28,6 +28,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from kit.context import Context
+from kit.interface.calls import is_awaitable, settle
 from kit.interface.signatures import describe
 from kit.web import Response
 
@@ -231,12 +232,12 @@ def _respond(
 
     async def write() -> None:
         result = callback(api)
-        if not hasattr(result, "__await__"):
+        if not is_awaitable(result):
             raise TypeError(
                 f"{name}() takes an async function, which awaits stream.write(): "
                 f"{describe(callback)} returned {type(result).__name__}"
             )
-        await result
+        await settle(result, callback)
 
     place = f"{name}() for {c.req.method} {ascii(c.req.path)[1:-1]}"
     body = CallbackBody(place, write, None if on_error is None else _bound(on_error, api))

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from kit.concurrency import DetachedTask
 from kit.interface import KitError
+from kit.interface.calls import call
 from kit.web import ClientDisconnectedError
 
 Sink: TypeAlias = Callable[[bytes], Awaitable[None]]
@@ -157,7 +158,7 @@ class CallbackBody:
         with CancelScope(shield=True):
             for callback in self.on_abort:
                 try:
-                    await _settle(callback())
+                    await call(callback)
                 except Exception as error:
                     self._log("Exception in an on_abort callback of", error)
 
@@ -225,7 +226,7 @@ class CallbackBody:
             self._log("Exception in the callback of", error)
             return
         try:
-            await _settle(self.on_error(error))
+            await call(self.on_error, error)
         except Exception as second:
             if not self._follows_abort(second):
                 self._log("Exception in the on_error of", second)
@@ -306,12 +307,6 @@ class _Reader:
             self._taking.close()
             await self._task.wait()
         self._failure = None
-
-
-async def _settle(result: Any) -> None:
-    """Awaits a function's result, if it can be awaited."""
-    if hasattr(result, "__await__"):
-        await result
 
 
 @contextmanager

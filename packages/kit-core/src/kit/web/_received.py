@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from kit._support.limits import body_too_large
 from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError, HTTPException
+from kit.interface.calls import plain_result
 from kit.interface.event_loops import running_trio
 
 ClientDisconnectedError.__module__ = "kit.web"  # shown as it is imported
@@ -393,7 +394,8 @@ class ReceivedBody(Struct, eq=False):
         """
         size = self._size
         if error is None:
-            error = next(refuse for most, refuse in self._limits if size > most)()
+            refuse = next(refuse for most, refuse in self._limits if size > most)
+            error = plain_result(refuse(), refuse, "limit_body()")
         self._refusal = error
         self._closed = True
         self._ended = self.complete and not self._is_end_due

@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 
 from kit._support.paths import encode_delimiters, encode_dropped
 from kit.interface import FormData as AnyFormData
+from kit.interface.calls import plain_result
 
 from ._body import USED, Body, BodyInit, extract, take
 from ._forms.form_data import FormData
@@ -358,7 +359,7 @@ def limit_body(request: Request, most: int, refuse: Refuse) -> None:
         body.limit(most, refuse)
     elif isinstance(body, bytes):
         if len(body) > most:
-            raise refuse()
+            raise plain_result(refuse(), refuse, "limit_body()")
     elif body is not None:
         request._body = LimitedStream(body, most, refuse)
 

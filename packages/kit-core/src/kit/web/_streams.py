@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._support.late import import_late
+from kit.interface.calls import plain_result
 
 if TYPE_CHECKING:
     from kit._support.limits import body_too_large
@@ -129,7 +130,7 @@ class LimitedStream:
             async for chunk in chunks:
                 size += len(chunk)
                 if size > self._most:
-                    raise self._refuse()
+                    raise plain_result(self._refuse(), self._refuse, "limit_body()")
                 yield chunk
 
     async def aclose(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from kit._support.exception_groups import leaves
 from kit.interface import HandlerError, HTTPException
+from kit.interface.calls import is_awaitable, settle
 from kit.interface.cancellation import fault_of
 from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError
@@ -65,13 +66,16 @@ async def converse(
 
             with CancelScope() as scope:
                 watch_always(ws, scope.cancel)
-                _check_result(await _checked(work(ws), function), function)
+                result = await _checked(work(ws), function)
+                _check_result(await settle(result, function), function)
         else:
             with look_after(ws) as looked_after:
                 result = work(ws)
                 if result.__class__ is not CoroutineType:
                     result = _checked(result, function)
-                _check_result(await result, function)
+                result = await result
+                if result is not None:
+                    _check_result(await settle(result, function), function)
             if looked_after.is_caught:
                 failure = left(ws)
     except BaseException as raised:
@@ -96,7 +100,7 @@ def _checked(result: Any, function: object) -> Any:
     Raises:
         HandlerError: If it can't be awaited.
     """
-    if not hasattr(result, "__await__"):
+    if not is_awaitable(result):
         problem = f"returned {type(result).__name__}: write `async def` for a handler (c, ws)"
         if hasattr(result, "__aiter__"):
             problem = "is a generator: send messages with ws.send() in place of `yield`"

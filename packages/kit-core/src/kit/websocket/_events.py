@@ -8,6 +8,7 @@ from typing import Any
 
 from kit._support.struct import Struct
 from kit.interface import HandlerError
+from kit.interface.calls import call
 from kit.interface.cancellation import fault_of
 from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError, WSEvents
@@ -139,9 +140,7 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
     if function is None:
         return
     try:
-        result = function(event, ws)
-        if hasattr(result, "__await__"):
-            await result
+        await call(function, event, ws)
     except BaseException as raised:
         error = fault_of(raised)
         if isinstance(error, WebSocketDisconnectedError) and ws.close_code is not None:
@@ -149,6 +148,4 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
         on_error = events.get("on_error")
         if on_error is None:
             raise error  # noqa: B904 - it has its cause
-        result = on_error(Raised(error), ws)
-        if hasattr(result, "__await__"):
-            await result
+        await call(on_error, Raised(error), ws)

@@ -13,12 +13,19 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 from kit.context import B, Context, V, scope_of, switching_protocols
 from kit.interface import HTTPException
 from kit.interface.binding import BindableWebSocket, is_bindable
-from kit.interface.calls import check_answer
+from kit.interface.calls import call, check_answer, is_awaitable, settle
 from kit.interface.fields import is_token
 from kit.interface.metadata import attach, facts_of
 from kit.interface.options import OptionChecks
 from kit.interface.origins import check_origins, is_own_origin
-from kit.interface.signatures import accepts, describe, describe_signature
+from kit.interface.signatures import (
+    accepts,
+    behind_wrappers,
+    code_of,
+    copy_names,
+    describe,
+    describe_signature,
+)
 from kit.interface.websocket import WSEvents
 from kit.web import Response
 
@@ -220,10 +227,7 @@ def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any
         accept(handshake, run, protocol)
         return switching_protocols(c)
 
-    upgrade.__name__ = getattr(function, "__name__", "upgrade")
-    upgrade.__qualname__ = getattr(function, "__qualname__", upgrade.__qualname__)
-    upgrade.__module__ = getattr(function, "__module__", upgrade.__module__)
-    upgrade.__doc__ = getattr(function, "__doc__", None)
+    copy_names(upgrade, function)
     upgrade.__wrapped__ = function  # type: ignore[attr-defined]
     # Errors name the file and line of the function.
     origin = getattr(function, "__dict__", {}).get("__kit_origin__", function)
@@ -254,15 +258,14 @@ def _beginning_of(function: Any) -> _Begin:
     """
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
-    is_swapped = _takes_connection_first(function)
-    if accepts(function, 2) and not is_swapped:
+    shown = behind_wrappers(function)
+    is_swapped = _takes_connection_first(shown)
+    if accepts(shown, 2) and not is_swapped:
         return lambda c: partial(function, c)
-    if accepts(function, 1) and not is_swapped:
+    if accepts(shown, 1) and not is_swapped:
 
         async def begin_by_events(c: Context[Any, Any]) -> _Work:
-            events = function(c)
-            if hasattr(events, "__await__"):
-                events = await events
+            events = await call(function, c)
             return partial(run_events, check_events(events, function))
 
         return begin_by_events
@@ -275,7 +278,7 @@ def _beginning_of(function: Any) -> _Begin:
 
 
 def _takes_connection_first(function: Any) -> bool:
-    code = getattr(function, "__code__", None)
+    code = code_of(function)
     return code is not None and code.co_varnames[: code.co_argcount][:1] in _OF_CONNECTIONS
 
 
@@ -290,8 +293,8 @@ async def _check_origin(
     """
     # Two headers are joined by a comma, which no origin has: a function might look at the end.
     allowed: Any = "," not in origin and may_connect(origin, c)
-    if hasattr(allowed, "__await__"):
-        allowed = await allowed
+    if is_awaitable(allowed):
+        allowed = await settle(allowed, "upgrade_websocket(origins=...)")
     if not allowed:
         _logger.warning(
             "Refused a WebSocket at %s: pages of %s may not connect; if they should, name the "

@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
+from kit.interface.calls import is_awaitable, settle
 from kit.interface.fields import is_token
 from kit.interface.options import OptionChecks
 from kit.interface.origins import check_origins, is_origin
@@ -104,8 +105,8 @@ def checked(function: AllowOrigin) -> Decide:
 
     async def decide(origin: str, c: Any) -> str | None:
         result: Any = function(origin, c)
-        if hasattr(result, "__await__"):
-            result = await result
+        if is_awaitable(result):
+            result = await settle(result, function)
         if result is None or isinstance(result, str):
             return result or None
         raise TypeError(

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next
-from kit.interface.calls import check_answer
+from kit.interface.calls import check_answer, is_awaitable, settle
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.interface.origins import check_origins, is_own_origin
@@ -88,8 +88,8 @@ def csrf(
         site = header("Sec-Fetch-Site")
         if site in _SITES:
             allowed = is_allowed_site(site, c)
-            if hasattr(allowed, "__await__"):
-                allowed = await allowed
+            if is_awaitable(allowed):
+                allowed = await settle(allowed, "csrf(sec_fetch_site=...)")
             if allowed:
                 check_answer("csrf(sec_fetch_site=...)", allowed)
                 await next()
@@ -99,8 +99,8 @@ def csrf(
         # the end.
         if origin is not None and "," not in origin:
             allowed = is_allowed_origin(origin, c)
-            if hasattr(allowed, "__await__"):
-                allowed = await allowed
+            if is_awaitable(allowed):
+                allowed = await settle(allowed, "csrf(origin=...)")
             if allowed:
                 check_answer("csrf(origin=...)", allowed)
                 await next()

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from inspect import iscoroutinefunction
 from threading import Thread
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
@@ -17,8 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 from anyio import Event, get_cancelled_exc_class, move_on_after
 from anyio.lowlevel import RunVar
 
+from kit.interface.calls import settle
 from kit.interface.event_loops import running_trio
-from kit.interface.signatures import accepts
+from kit.interface.signatures import accepts, is_async
 
 from ._attempts import Attempt
 
@@ -57,9 +57,7 @@ class Probe:
         self._check: Any = check
         self._takes_env = accepts(check, 1)
         self._timeout_s = timeout_s
-        self._is_async = iscoroutinefunction(check) or iscoroutinefunction(
-            getattr(check, "__call__", None)  # noqa: B004 - an object with an async __call__
-        )
+        self._is_async = is_async(check)
         self._is_in_thread = False
         # A task belongs to one event loop. Older versions of anyio tell variables apart by name.
         self._last: RunVar[Attempt | None] = RunVar(f"kit.health {name} {id(self)}", None)
@@ -116,10 +114,9 @@ class Probe:
 
     async def _result(self, env: Mapping[str, Any]) -> Any:
         if self._is_async:
-            return await self._call(env)
-        result = await self._in_thread(env)
+            return await settle(self._call(env), self._check)
         # A lambda around an async function returns an awaitable.
-        return await result if hasattr(result, "__await__") else result
+        return await settle(await self._in_thread(env), self._check)
 
     def _call(self, env: Mapping[str, Any]) -> Any:
         return self._check(env) if self._takes_env else self._check()

@@ -143,8 +143,8 @@ def health(
     probes = []
     for name, function in checks.items():
         check.text("checks", name, r"\S.*", "names such as 'database'")
-        if not (callable(function) and accepts(function, 0)):
-            check.function(f"checks[{name!r}]", function, "(env)")
+        takes_nothing = callable(function) and accepts(function, 0)
+        check.function(f"checks[{name!r}]", function, "()" if takes_nothing else "(env)")
         probes.append(Probe(name, function, timeout))
     paths = _paths(check, {"live": live, "ready": ready, "startup": startup})
     file = None

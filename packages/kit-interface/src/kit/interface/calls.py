@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Calls functions that may be plain or async, checks their results, and awaits by hand."""
+"""Calls functions that may be plain or async, checks their results, and awaits by hand.
+
+Whether a function is async is decided by its result, since a decorator, a partial, an object with
+`__call__` or a mock may return an awaitable without being an `async def`. `call` and `settle` await
+it, however often that takes; `plain_result` refuses it, where nothing can be awaited. None of them
+lets a generator pass for a result, since none of its code has run.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +21,20 @@ if TYPE_CHECKING:
     from ._context import Context
     from ._web import Response
 
-__all__ = ("call", "check_answer", "check_second", "resume")
+__all__ = (
+    "call",
+    "check_answer",
+    "check_second",
+    "dispose",
+    "is_awaitable",
+    "plain_result",
+    "resume",
+    "settle",
+)
 
 T = TypeVar("T")
 
+_CO_ITERABLE_COROUTINE = 0x100  # inspect.CO_ITERABLE_COROUTINE
 _NO_ANSWERS = (BaseException, GeneratorType, AsyncGeneratorType)
 
 
@@ -31,11 +47,94 @@ async def call(function: Callable[..., Awaitable[T] | T], /, *args: Any) -> T:
 
     Returns:
         The result of the function, awaited if it is awaitable.
+
+    Raises:
+        TypeError: If the result is a generator.
     """
     result: Any = function(*args)
-    if hasattr(result, "__await__"):
+    return cast(T, await settle(result, function))
+
+
+def is_awaitable(value: object, /) -> bool:
+    """Returns whether `await` accepts a value: a coroutine, a Future, an object with `__await__`.
+
+    Args:
+        value: Any value, such as the result of a function.
+    """
+    if hasattr(type(value), "__await__"):
+        return True
+    # A coroutine of types.coroutine() is a generator with a flag.
+    return isinstance(value, GeneratorType) and value.gi_code.co_flags & _CO_ITERABLE_COROUTINE != 0
+
+
+async def settle(result: Any, function: object, /) -> Any:
+    """Awaits the result of a function until it can't be awaited any more.
+
+    Args:
+        result: The result, awaitable or not.
+        function: The function, or what to call it in the error.
+
+    Returns:
+        The result.
+
+    Raises:
+        TypeError: If it is a generator.
+    """
+    while is_awaitable(result):
         result = await result
-    return cast(T, result)
+    if isinstance(result, (GeneratorType, AsyncGeneratorType)):
+        raise TypeError(
+            f"{_named(function)} returned a generator, of which nothing has run: "
+            "write return, not yield"
+        )
+    return result
+
+
+def plain_result(result: T, function: object, /, where: str) -> T:
+    """Refuses a result that has to be awaited, where nothing can be awaited.
+
+    Coroutines are closed, and tasks are cancelled, so Python doesn't warn of them as well.
+
+    Args:
+        result: The result of a function.
+        function: The function, for the error.
+        where: What the function was given to, e.g. `Kit(get_path=...)`.
+
+    Returns:
+        The result.
+
+    Raises:
+        TypeError: If it is awaitable, or a generator.
+    """
+    if is_awaitable(result):
+        dispose(result)
+        raise TypeError(
+            f"{where} takes a plain function: {_named(function)} is async, and nothing awaits its "
+            f"result, {type(result).__name__}"
+        )
+    if isinstance(result, (GeneratorType, AsyncGeneratorType)):
+        raise TypeError(
+            f"{where} takes a plain function: {_named(function)} returned a generator, of which "
+            "nothing has run: write return, not yield"
+        )
+    return result
+
+
+def dispose(awaitable: Any, /) -> None:
+    """Closes a coroutine or cancels a Future, which nothing will await.
+
+    Args:
+        awaitable: Any awaitable; one that has neither method is left alone.
+    """
+    for name in ("close", "cancel"):
+        end = getattr(awaitable, name, None)
+        if callable(end):
+            end()
+            return
+
+
+def _named(function: object) -> str:
+    return function if isinstance(function, str) else describe(function)
 
 
 def check_answer(
@@ -57,7 +156,7 @@ def check_answer(
     """
     if (
         isinstance(answer, _NO_ANSWERS)
-        or hasattr(answer, "__await__")
+        or is_awaitable(answer)
         or (is_response(answer) and not may_respond)
     ):
         raise TypeError(

@@ -10,12 +10,27 @@ from __future__ import annotations
 import hmac
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
-__all__ = ("HashFunction", "compare_by_digest", "compare_by_hash_function")
+from ._context import Context
+from ._errors import HTTPException
+from ._web import is_response
+from .calls import call, check_answer, dispose, is_awaitable, settle
+from .options import OptionChecks
+from .signatures import describe, is_async
+
+__all__ = (
+    "HashFunction",
+    "check_message",
+    "compare_by_digest",
+    "compare_by_hash_function",
+    "refusal_with",
+)
 
 HashFunction: TypeAlias = Callable[[str], str | bytes | Awaitable[str | bytes | None] | None]
 """Returns the hash of a text: `def hash(text)`, plain or async; None matches nothing."""
+
+_SAMPLE = "sample"
 
 
 def compare_by_digest(secrets: Iterable[str]) -> Callable[[str], bool]:
@@ -57,7 +72,11 @@ def compare_by_hash_function(
     Returns:
         An async function that takes as many texts as a secret has, and returns whether one of the
         secrets consists of them.
+
+    Raises:
+        TypeError: If the function can't hash a text, as far as a call with a sample shows.
     """
+    _try_out(factory, hash_function)
     pairs = [(secret, [text.encode() for text in secret]) for secret in secrets]
     known: list[tuple[list[bytes], list[bytes | None]]] | None = None
 
@@ -84,15 +103,104 @@ def compare_by_hash_function(
     return is_known
 
 
+def _try_out(factory: str, hash_function: HashFunction) -> None:
+    """Calls a hash function with a sample, to find out whether it takes a str and returns a hash.
+
+    Other exceptions are ignored: it may need what exists only while the app runs, such as an event
+    loop. The result of an async function isn't awaited.
+    """
+    if is_async(hash_function):
+        return
+    try:
+        digest: Any = hash_function(_SAMPLE)
+    except TypeError as error:
+        raise TypeError(
+            f"{factory}(hash_function=...) can't hash a str: {describe(hash_function)} raised "
+            f"{error!r:.200}; expected a function such as lambda text: "
+            "hashlib.sha256(text.encode()).digest()"
+        ) from error
+    except Exception:
+        return
+    if is_awaitable(digest):
+        dispose(digest)
+        return
+    _check_digest(factory, digest)
+
+
+def _check_digest(factory: str, digest: object) -> None:
+    if not (digest is None or isinstance(digest, (str, bytes))):
+        raise TypeError(
+            f"{factory}(hash_function=...) returned {type(digest).__name__}: "
+            "expected str, bytes or None"
+        )
+
+
 async def _hashed(factory: str, hash_function: HashFunction, text: str) -> bytes | None:
     digest: Any = hash_function(text)
-    if hasattr(digest, "__await__"):
-        digest = await digest
-    if digest is None or isinstance(digest, bytes):
-        return digest
-    if isinstance(digest, str):
-        return digest.encode()
-    raise TypeError(
-        f"{factory}(hash_function=...) returned {type(digest).__name__}: "
-        "expected str, bytes or None"
-    )
+    if is_awaitable(digest):
+        digest = await settle(digest, f"{factory}(hash_function=...)")
+    _check_digest(factory, digest)
+    return digest.encode() if isinstance(digest, str) else cast("bytes | None", digest)
+
+
+def check_message(check: OptionChecks, name: str, message: Any) -> Any:
+    """Checks the message of a refusal: text, a value for JSON, or a function `(c)`.
+
+    Args:
+        check: The checks of the factory.
+        name: The option.
+        message: Its value.
+
+    Returns:
+        The message.
+
+    Raises:
+        TypeError: If it is bytes, an awaitable, or a response, which can be sent only once; or a
+            function that can't be called with the context.
+    """
+    expected = "a str, a value for JSON, or a function (c)"
+    if is_awaitable(message):
+        dispose(message)
+        check.wrong_type(name, message, f"{expected}, which may be async")
+    if isinstance(message, (bytes, bytearray)):
+        check.wrong_type(name, message, expected)
+    if is_response(message):
+        check.wrong_type(name, message, f"{expected}, which may return a response")
+    return check.function(name, message, "(c)") if callable(message) else message
+
+
+async def refusal_with(
+    c: Context[Any, Any], message: Any, status: int, headers: dict[str, str]
+) -> HTTPException:
+    """Returns the error of a request that a guard refuses.
+
+    A response that the function of a message returns is sent with the headers that it doesn't have
+    itself. Its status is kept if it is that of a redirect or an error. Otherwise it gets the status
+    of the refusal, as for `return c.json(...)`.
+
+    Args:
+        c: The context.
+        message: The body: a str is sent as text/plain, any other value as JSON; or a function
+            `(c)`, plain or async, that returns either of them, or a response.
+        status: The status.
+        headers: The headers, such as the challenge.
+
+    Returns:
+        An exception with the response in `res`.
+
+    Raises:
+        TypeError: If the function returned something else, such as an exception.
+    """
+    body = await call(message, c) if callable(message) else message
+    if isinstance(body, str):
+        return HTTPException(status, body, res=c.text(body, status, headers))
+    if not is_response(body):
+        if callable(message):
+            check_answer(describe(message), body, "a str, a value for JSON, or a response")
+        return HTTPException(status, res=c.json(body, status, headers))
+    if body.status < 300:
+        body = body.replace(status=status)
+    for name, value in headers.items():
+        if name not in body.headers:
+            body.headers.set(name, value)
+    return HTTPException(body.status, res=body)

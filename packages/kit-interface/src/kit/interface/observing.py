@@ -24,6 +24,7 @@ from ._context import Context
 from ._errors import ClientDisconnectedError, UnsupportedPathError
 from ._handlers import AsyncMiddleware, Next
 from ._web import BodyProgress, Request, Response
+from .calls import call, check_answer
 from .options import OptionChecks
 from .paths import decode_component
 from .patterns import path_matcher
@@ -348,9 +349,8 @@ def exclusion(
 async def _any_of(functions: Iterable[Callable[..., Any]], c: Context[Any, Any]) -> bool:
     for function in functions:
         try:
-            result = function(c)
-            if hasattr(result, "__await__"):
-                result = await result
+            result = await call(function, c)
+            check_answer(describe(function), result)
         except Exception as error:
             _logger.warning("%s failed, so nothing is excluded", describe(function), exc_info=error)
             continue

@@ -15,10 +15,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import import_module
 from math import isfinite
+from types import BuiltinFunctionType
 from typing import Any, NoReturn, TypeVar
 
+from .calls import plain_result
 from .fields import is_field_value, is_token
-from .signatures import accepts, describe_signature
+from .signatures import accepts, describe, describe_signature, is_async, is_generator
 
 __all__ = ("OptionChecks",)
 
@@ -78,13 +80,16 @@ class OptionChecks:
                 )
         return texts
 
-    def function(self, name: str, value: Any, signature: str) -> Any:
-        """Checks a function, plain or async, and that it can be called with its arguments.
+    def function(self, name: str, value: Any, signature: str, *, plain: bool = False) -> Any:
+        """Checks a function, and that it can be called with its arguments.
 
         Args:
             name: The option.
             value: Its value.
             signature: The arguments that the function is called with, e.g. `(origin, c)`.
+            plain: Whether it has to be a plain function, since its result isn't awaited. Pass the
+                result to `kit.interface.calls.plain_result`, since only that shows whether, for
+                instance, a lambda calls an async function.
         """
         if not callable(value):
             self.wrong_type(name, value, f"a function {signature}")
@@ -95,7 +100,27 @@ class OptionChecks:
                     f"{self.factory}({name}=...) takes a function {signature}: "
                     f"got the signature {shown}"
                 )
+        if is_generator(value):
+            raise TypeError(
+                f"{self.factory}({name}=...) takes a function {signature} that returns its result: "
+                f"{describe(value)} yields, so none of it would run"
+            )
+        if plain and is_async(value):
+            raise TypeError(f"{self.factory}({name}=...) takes a plain function, not an async one")
         return value
+
+    def clock(self, name: str, value: Any) -> Callable[[], float]:
+        """Checks a plain function that returns the time, and returns a function that does so.
+
+        Args:
+            name: The option.
+            value: Its value, a function `()`.
+        """
+        function = self.function(name, value, "()", plain=True)
+        if isinstance(function, BuiltinFunctionType):  # PERF: such as time.time
+            return function
+        where = f"{self.factory}({name}=...)"
+        return lambda: plain_result(function(), function, where)
 
     def number(
         self,

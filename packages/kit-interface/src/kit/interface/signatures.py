@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import builtins
 from functools import partial
-from types import FunctionType, MethodType, NoneType, UnionType
+from types import CodeType, FunctionType, MethodType, NoneType, UnionType
 from typing import Any
 
 __all__ = (
     "accepts",
     "behind_wrappers",
+    "code_of",
+    "copy_names",
     "describe",
     "describe_signature",
     "hint_for_factory",
+    "is_async",
+    "is_generator",
     "takes_next",
 )
 
 _CO_VARARGS = 0x04  # inspect.CO_VARARGS
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
+_CO_GENERATORS = 0x20 | 0x200  # inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _TYPES_OF_MIDDLEWARE = ("AsyncMiddleware", "Middleware")
 _OF_CONNECTIONS = ("ws", "websocket")
 # Where the defaults come from that other frameworks and @typed take as instructions.
@@ -109,6 +114,61 @@ def accepts(function: Any, count: int) -> bool:
     except ValueError:  # a callable of C code without a signature
         return count == 1
     return True
+
+
+def code_of(function: Any) -> CodeType | None:
+    """Returns the Python code of a function; None if it has none, or is a mock of a function."""
+    code = getattr(function, "__code__", None)
+    return code if type(code) is CodeType else None
+
+
+def copy_names(wrapper: Any, function: Any) -> None:
+    """Gives a function that stands for another one its name, module and docstring.
+
+    Args:
+        wrapper: The function that gets them.
+        function: Any callable. A mock has mocks as names, which are left out.
+    """
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        value = getattr(function, name, None)
+        if isinstance(value, str):
+            setattr(wrapper, name, value)
+
+
+def is_async(function: Any) -> bool:
+    """Returns whether a call of a function is known to return a coroutine.
+
+    Args:
+        function: The function or another callable: a partial, a method, an object whose `__call__`
+            is async, an `AsyncMock`.
+
+    Returns:
+        False for a plain function. It may still return an awaitable, as decorators do that call an
+        async function: see `kit.interface.calls.is_awaitable` for the result.
+    """
+    return _flags(function) & _CO_COROUTINE != 0
+
+
+def is_generator(function: Any) -> bool:
+    """Returns whether a call of a function is known to return a generator, plain or async.
+
+    Args:
+        function: The function or another callable, as for `is_async`.
+    """
+    return _flags(function) & _CO_GENERATORS != 0
+
+
+def _flags(function: Any) -> int:
+    """Returns the flags of the code that a call runs; 0 if it has no code."""
+    while isinstance(function, partial):
+        function = function.func
+    if isinstance(function, type):
+        return 0
+    if not isinstance(function, (FunctionType, MethodType)) and not hasattr(function, "__code__"):
+        function = type(function).__call__
+    # The code of an AsyncMock only has flags, and other mocks of functions have mocks of code.
+    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+    return flags if isinstance(flags, int) else 0
 
 
 def hint_for_factory(function: Any) -> str:
@@ -215,10 +275,13 @@ def describe(handler: object) -> str:
     while hasattr(type(handler), "__kit_bind__") and hasattr(handler, "__wrapped__"):
         handler = handler.__wrapped__
     handler = getattr(handler, "__dict__", {}).get("__kit_origin__", handler)
-    name = getattr(handler, "__qualname__", None) or type(handler).__qualname__
-    code = getattr(handler, "__code__", None)
+    name = getattr(handler, "__qualname__", None)
+    if not isinstance(name, str):  # that of a mock is a mock
+        name = type(handler).__qualname__
+    code = code_of(handler)
     if code is None:
-        return f"{getattr(handler, '__module__', None) or '?'}.{name}"
+        module = getattr(handler, "__module__", None)
+        return f"{module if isinstance(module, str) else '?'}.{name}"
     return f"{name} ({code.co_filename}:{code.co_firstlineno})"
 
 
@@ -370,14 +433,17 @@ def behind_wrappers(function: Any) -> Any:
         The innermost function; a wrapper with its own parameters, which may differ from those of
         the wrapped function, is returned itself.
     """
-    code = getattr(function, "__code__", None)
+    code = code_of(function)
     while code is not None and code.co_flags & _CO_VARARGS and hasattr(function, "__wrapped__"):
         function = function.__wrapped__
-        code = getattr(function, "__code__", None)
+        code = code_of(function)
     return function
 
 
 def _signature(function: Any) -> Any:
     import inspect
 
+    if isinstance(function, FunctionType) and type(function) is not FunctionType:
+        # A mock that pretends to be a function; inspect reads its attributes, which are mocks.
+        return inspect.signature(type(function).__call__.__get__(function), follow_wrapped=False)
     return inspect.signature(function, follow_wrapped=False)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from kit.conninfo import ConnInfo, get_conn_info
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
-from kit.interface.calls import check_answer
+from kit.interface.calls import call, check_answer, is_awaitable, settle
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.interface.signatures import describe
@@ -105,13 +105,12 @@ def ip_restriction(
     async def refused(remote: Remote, c: Context[Any, Any]) -> Any:
         if on_error is None:
             raise HTTPException(403, "Forbidden")
-        response: Any = on_error(remote, c)
-        return await response if hasattr(response, "__await__") else response
+        return await call(on_error, remote, c)
 
     async def ip_restriction(c: Context[Any, Any], next: Next) -> Any:
         found = address_of(c)
-        if hasattr(found, "__await__"):
-            found = await found
+        if is_awaitable(found):
+            found = await settle(found, "ip_restriction(get_ip=...)")
         addr = found if isinstance(found, str) else _address(found)
         verdict = judge(addr) if addr and len(addr) <= _LONGEST else None
         # APPSEC: an invalid address matches no rule, so a deny list would let it through.
@@ -191,8 +190,8 @@ def _address(found: Any) -> str | None:
 async def _matches(functions: list[Callable[[Remote], Any]], remote: Remote) -> bool:
     for function in functions:
         matches = function(remote)
-        if hasattr(matches, "__await__"):
-            matches = await matches
+        if is_awaitable(matches):
+            matches = await settle(matches, function)
         if matches:
             if matches is not True:
                 check_answer(f"ip_restriction: the rule {describe(function)}", matches)

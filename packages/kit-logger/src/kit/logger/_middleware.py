@@ -6,14 +6,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
 from kit.interface import AsyncMiddleware, Context, Next, Request, supports_color
+from kit.interface.calls import plain_result
 from kit.interface.options import OptionChecks
 
-_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 # APPSEC: anything other than visible ASCII is percent-encoded, so that a request can't move the
 # cursor of a terminal or forge the rest of a line with a space or line break.
 _INVISIBLE = re.compile(r"[^!-~]")
@@ -47,20 +46,23 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
     """
     if not callable(fn):
         raise TypeError(f"logger(fn=...) takes a function, not {fn!r:.100}")
-    if is_async(fn):
-        raise TypeError("logger(fn=...) takes a plain function, not an async one")
-    OptionChecks("logger").function("fn", fn, "(line)")
+    OptionChecks("logger").function("fn", fn, "(line)", plain=True)
     if not isinstance(query, bool):
         raise TypeError(f"logger(query=...) takes a bool, not {query!r:.100}")
     # PERF: checked once per stream, not per request; redirecting output replaces the stream.
     stream: Any = sys.stdout
     colored = fn is print and supports_color(stream)
 
+    def write(line: str) -> None:
+        result = fn(line)
+        if result is not None:
+            plain_result(result, fn, "logger(fn=...)")
+
     async def logger(c: Context[Any, Any], next: Next) -> None:
         nonlocal stream, colored
         req = c.req
         request = f"{visible(req.method)} {_target(req.raw, query)}"
-        fn(f"--> {request}")
+        write(f"--> {request}")
         start = perf_counter_ns()
         is_over = False
         try:
@@ -78,17 +80,9 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
                         colored = supports_color(stream)
                     if colored:
                         status = _painted(code)
-                fn(f"<-- {request} {status} {duration}")
+                write(f"<-- {request} {status} {duration}")
 
     return logger
-
-
-def is_async(function: Any) -> bool:
-    """Returns whether a function, a `functools.partial` of one, or a callable object is async."""
-    while isinstance(function, partial):
-        function = function.func
-    called = function if hasattr(function, "__code__") else type(function).__call__
-    return bool(getattr(getattr(called, "__code__", None), "co_flags", 0) & _CO_COROUTINE)
 
 
 def _target(request: Request, query: bool) -> str:

@@ -11,9 +11,11 @@ from json.encoder import encode_basestring_ascii as quoted
 from math import isfinite
 from typing import Any
 
+from kit.interface.calls import plain_result
 from kit.interface.options import OptionChecks
+from kit.interface.signatures import is_async
 
-from ._middleware import is_async, visible
+from ._middleware import visible
 
 __all__ = ("Target", "json_line", "target_of_option", "text_line")
 
@@ -87,7 +89,11 @@ def target_of_option(check: OptionChecks, to: Any, format: str) -> Target:
     if not callable(to) or is_async(to):
         check.wrong_type("to", to, _EXPECTED)
     check.function("to", to, "(line)")
-    return Target(lambda level, time, fields: to(line(level, time, fields)))
+
+    def write(level: str, time: str, fields: Mapping[str, Any]) -> None:
+        plain_result(to(line(level, time, fields)), to, "access_log(to=...)")
+
+    return Target(write)
 
 
 def _whole(line: Line) -> Line:
@@ -143,7 +149,10 @@ def _to_structured(logger: Any) -> Callable[..., None]:
             fields = {
                 f"{name}_" if name in _OF_METHODS else name: value for name, value in fields.items()
             }
-        getattr(logger, level)(_EVENT, **fields)
+        method = getattr(logger, level)
+        result = method(_EVENT, **fields)
+        if result is not None:
+            plain_result(result, method, "access_log(to=...)")
 
     return write
 

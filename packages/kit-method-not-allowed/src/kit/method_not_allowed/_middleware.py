@@ -15,6 +15,7 @@ from kit.interface import (
     Response,
     is_response,
 )
+from kit.interface.calls import is_awaitable, settle
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.route import base_path
@@ -82,8 +83,8 @@ async def _answer(
 ) -> Response:
     """Returns the response of the user's function."""
     response: Any = on_method_not_allowed(c, allowed)
-    if hasattr(response, "__await__"):
-        response = await response
+    if is_awaitable(response):
+        response = await settle(response, on_method_not_allowed)
     if not is_response(response):
         raise TypeError(
             f"method_not_allowed(on_method_not_allowed=...) returned {response!r:.100}: "

@@ -14,7 +14,7 @@ from opentelemetry.trace import Link, get_current_span
 
 from kit.interface import Headers, Request
 from kit.interface.bodies import read_within
-from kit.interface.calls import call
+from kit.interface.calls import call, check_answer
 
 __all__ = ("Trust", "extracted", "is_propagated", "keep_in_body", "links_to", "restore", "trusts")
 
@@ -82,7 +82,9 @@ async def trusts(trust: Trust, c: Any) -> bool:
     if not callable(trust):
         return trust
     try:
-        return bool(await call(trust, c))
+        answer = await call(trust, c)
+        check_answer("opentelemetry(trust_incoming=...)", answer)
+        return bool(answer)
     except Exception as error:
         _logger.warning(
             "opentelemetry(trust_incoming=...) failed, so the request begins a new trace",

@@ -43,7 +43,7 @@ class MemoryStore:
     def __init__(self, *, max_keys: int = 200_000, clock: Callable[[], float] = monotonic) -> None:
         check = OptionChecks("MemoryStore")
         self._half = check.number("max_keys", max_keys, least=2) // 2
-        self._clock: Callable[[], float] = check.function("clock", clock, "()")
+        self._clock: Callable[[], float] = check.clock("clock", clock)
         self._tables: dict[tuple[str, Strategy, int], _Table] = {}
         self._lock = Lock()
 

@@ -9,6 +9,7 @@ from os import urandom
 from typing import Any, TypeAlias, TypedDict
 
 from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.calls import is_awaitable, settle
 from kit.interface.current import Current
 from kit.interface.fields import is_field_value
 from kit.interface.metadata import attach
@@ -95,7 +96,7 @@ def request_id(
         return _current.run(value, c, next)
 
     async def begin_later(value: Awaitable[str], c: Context[Any, Any], next: Next) -> None:
-        await begin(_checked(await value), c, next)
+        await begin(_checked(await settle(value, "request_id(generator=...)")), c, next)
 
     def request_id(c: Context[Any, Any], next: Next) -> Awaitable[None]:
         value: Any = c.req.header(header_name) if header_name else None
@@ -104,7 +105,7 @@ def request_id(
                 value = _random_uuid()
             else:
                 value = generator(c)
-                if hasattr(value, "__await__"):
+                if is_awaitable(value):
                     return begin_later(value, c, next)
                 _checked(value)
         return begin(value, c, next)

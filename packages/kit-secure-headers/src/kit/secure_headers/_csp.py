@@ -10,6 +10,7 @@ from os import urandom
 from typing import Any, Literal, TypeAlias, get_args
 
 from kit.interface import Context
+from kit.interface.calls import is_awaitable, settle
 from kit.interface.options import OptionChecks
 
 from ._sources import check_values
@@ -133,8 +134,8 @@ class Policy:
                 continue
             function, directive = part
             source: Any = function(c, directive)
-            if hasattr(source, "__await__"):
-                source = await source
+            if is_awaitable(source):
+                source = await settle(source, function)
             if not isinstance(source, str):
                 raise TypeError(
                     f"secure_headers: a function of {self._option}[{directive!r}] returned "

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.calls import is_awaitable
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 
@@ -148,7 +149,7 @@ def _setting(
             headers = {**fixed}
             for name, policy in policies:
                 value: Any = policy.write(c)
-                headers[name] = await value if hasattr(value, "__await__") else value
+                headers[name] = await value if is_awaitable(value) else value
         await next()
         if remove_powered_by:
             c.header(_POWERED_BY, None)

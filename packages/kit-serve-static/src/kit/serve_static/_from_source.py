@@ -60,7 +60,7 @@ def from_source(options: SourceOptions) -> AsyncMiddleware:
         content = None
         if not is_refused:
             if options.index_name and options.is_dir and await call(options.is_dir, path):
-                path = _joined(options, path, options.index_name)
+                path = await _joined(options, path, options.index_name)
             content = await call(options.get_content, path, c)
         if content is None:
             if options.on_not_found is not None:
@@ -79,7 +79,7 @@ async def _located(options: SourceOptions, routed: str) -> tuple[str, bool]:
     """Returns the path to pass to the function, and whether it is rejected."""
     if options.path is not None:
         # The app chose it, so it may be outside the root, as in Hono.
-        return _joined(options, options.root, options.path, may_leave=True), False
+        return await _joined(options, options.root, options.path, may_leave=True), False
     if _AMBIGUOUS.search(routed) or ("%" in routed and not options.allow_percent_in_path):
         return routed, True
     # A routing path is decoded except for delimiters and `%25`; only the latter is decoded here.
@@ -88,7 +88,7 @@ async def _located(options: SourceOptions, routed: str) -> tuple[str, bool]:
     if options.rewrite_request_path is not None:
         path = await rewritten(options.rewrite_request_path, routed)
         is_refused = is_refused or _is_refused(options, path)
-    return _joined(options, options.root, path), is_refused
+    return await _joined(options, options.root, path), is_refused
 
 
 def _is_refused(options: SourceOptions, path: str) -> bool:
@@ -97,12 +97,12 @@ def _is_refused(options: SourceOptions, path: str) -> bool:
     return safe_segments(plain, dotfiles=options.dotfiles) is None
 
 
-def _joined(options: SourceOptions, root: str, path: str, *, may_leave: bool = False) -> str:
+async def _joined(options: SourceOptions, root: str, path: str, *, may_leave: bool = False) -> str:
     if options.join is None:
         joined = join(root, path, may_leave=may_leave)
     else:
-        joined = options.join(root, path)
-    return joined if options.path_resolve is None else options.path_resolve(joined)
+        joined = await call(options.join, root, path)
+    return joined if options.path_resolve is None else await call(options.path_resolve, joined)
 
 
 def join(root: str, path: str, *, may_leave: bool = False) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Iterator, Mapping, MutableMappi
 from typing import TYPE_CHECKING, Any, Generic, overload
 
 from kit.interface import Context
+from kit.interface.calls import plain_result
 from kit.interface.generics import TypeVar
 from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe
 
 from ._saved import Flash
 from ._state import SessionState
@@ -218,14 +218,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
             return
 
         def function(data: DataT) -> None:
-            result = other(data)
-            if hasattr(result, "__await__"):
-                if hasattr(result, "close"):
-                    result.close()
-                raise TypeError(
-                    "Session.update takes a plain function, as it may be called again: "
-                    f"{describe(other)} is async"
-                )
+            plain_result(other(data), other, "Session.update")
 
         self._state.change()
         self._state.update(self._view(), function)
@@ -323,6 +316,8 @@ def get_session(
         )
     if type is None:
         return session
+    if on_invalid is not None:
+        OptionChecks("get_session").function("on_invalid", on_invalid, "(data)", plain=True)
     return Session(session._state, kind_of(type), on_invalid)
 
 

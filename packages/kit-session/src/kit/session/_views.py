@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from kit.interface.calls import plain_result
 from kit.interface.models import error_type, model_of, with_defaults
 
 from ._data import EMPTY, Changes, changes_between, decode_object, encode_data
@@ -115,7 +116,8 @@ class View(Generic[T]):
 
     def _replacement(self, data: bytes, error: Exception) -> T:
         if self._on_invalid is not None:
-            return self._on_invalid(decode_object(data))
+            value = self._on_invalid(decode_object(data))
+            return plain_result(value, self._on_invalid, "get_session(on_invalid=...)")
         # APPSEC: the text of the error may quote the data.
         _logger.warning(
             "The data of a session no longer fits %s (%s): the handler gets new data",

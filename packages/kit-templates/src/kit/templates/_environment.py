@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from inspect import iscoroutinefunction, signature
+from functools import partial
+from inspect import signature
 from pathlib import Path
+from types import FunctionType, MethodType
 from typing import Any
 
 from jinja2 import (
@@ -20,7 +22,9 @@ from jinja2 import (
     Undefined,
 )
 
+from kit.interface.calls import plain_result, settle
 from kit.interface.options import OptionChecks
+from kit.interface.signatures import copy_names, is_async
 
 _FOLDER_OF_PACKAGE = "templates"
 # Arguments of Environment that have their own option, or mustn't be changed.
@@ -197,8 +201,44 @@ def _named(
             check.wrong_type(option, values, "a mapping of names")
         if option != "globals" and not callable(value):
             raise TypeError(f"templates({option}=...): {name!r} is {value!r:.100}, not a function")
-        if iscoroutinefunction(value) and not enable_async:
+        if is_async(value) and not enable_async:
             raise ValueError(
                 f"templates({option}=...): {name!r} is async, which needs enable_async=True"
             )
-    return values
+    wrap = _awaiting if enable_async else _plain
+    return {name: wrap(option, value) for name, value in values.items()}
+
+
+def _awaiting(option: str, value: Any) -> Any:
+    """Returns a function that awaits what another one returns.
+
+    Jinja calls a plain filter with constant arguments when it compiles a template, and would render
+    an awaitable. It awaits the results of globals itself.
+    """
+    if option == "globals":
+        return value
+
+    async def function(*args: Any, **kwargs: Any) -> Any:
+        return await settle(value(*args, **kwargs), value)
+
+    return _marked(function, value)
+
+
+def _plain(option: str, value: Any) -> Any:
+    """Returns a function that refuses to render what nothing awaits."""
+    if option == "globals" and type(value) not in (FunctionType, MethodType, partial):
+        return value  # templates may use its attributes
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        where = f"templates({option}=...) without enable_async=True"
+        return plain_result(value(*args, **kwargs), value, where)
+
+    return _marked(function, value)
+
+
+def _marked(function: Any, original: Any) -> Any:
+    """Gives a function the names of another one, and its marks, such as `jinja2.pass_context`."""
+    copy_names(function, original)
+    if type(original) in (FunctionType, MethodType):
+        function.__dict__.update(original.__dict__)
+    return function

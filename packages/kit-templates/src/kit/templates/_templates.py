@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
-from inspect import iscoroutinefunction
 from types import EllipsisType
 from typing import Any, NamedTuple, TypeAlias
 
 from jinja2 import Environment
 
 from kit.interface import Context, Next, Response
+from kit.interface.calls import is_awaitable, settle
 from kit.interface.options import OptionChecks
+from kit.interface.signatures import describe, is_async
 
 from ._layouts import Layouts, begin, check_layouts, current, vary_by_htmx, wants_part
 from ._loading import check_all
@@ -71,7 +72,7 @@ class Templates:
         self._layouts = layouts
         self._context = context
         self._htmx = htmx
-        self._awaits = environment.is_async or any(iscoroutinefunction(each) for each in context)
+        self._awaits = environment.is_async or any(is_async(each) for each in context)
 
     def __call__(self, c: Context[Any, Any], next: Next) -> Awaitable[None]:
         """Sets `c.render`."""
@@ -133,7 +134,7 @@ class Templates:
             return self._respond_later(asked, known)
         for index, function in enumerate(self._context):
             added = function(c)
-            if hasattr(added, "__await__"):
+            if is_awaitable(added):
                 return self._respond_later(asked, known, index, added)
             known.update(_checked(function, added))
         known.update(given)
@@ -213,12 +214,12 @@ class Templates:
         for function in self._context[start:]:
             if added is None:
                 added = function(asked.c)
-            if hasattr(added, "__await__"):
-                added = await added
+            if is_awaitable(added):
+                added = await settle(added, function)
             values.update(_checked(function, added))
             added = None
         for name, value in asked.given.items():
-            values[name] = await value if hasattr(value, "__await__") else value
+            values[name] = await settle(value, name) if is_awaitable(value) else value
         if not self.environment.is_async:
             return self._respond(asked, values)
         if not asked.stream:
@@ -253,8 +254,6 @@ def check_context(check: OptionChecks, context: Any) -> tuple[ContextFunction, .
 
 def _checked(function: ContextFunction, added: Any) -> Mapping[str, Any]:
     if not isinstance(added, Mapping):
-        from kit.interface.signatures import describe
-
         raise TypeError(
             f"templates(context=...): {describe(function)} returned {type(added).__name__}, "
             "expected a mapping of values"
@@ -281,7 +280,7 @@ def _fields_of(values: Any) -> Mapping[str, Any]:
 def _has_awaitable(values: Mapping[str, Any]) -> bool:
     # PERF: a generator expression would take three times as long.
     for value in values.values():  # noqa: SIM110
-        if hasattr(value, "__await__"):
+        if is_awaitable(value):
             return True
     return False
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context, copy_context
 from typing import Any
 
+from kit.interface.calls import is_awaitable
 from kit.web import BodyStream
 
 
@@ -36,7 +37,7 @@ class ExecutionContext:
         Raises:
             TypeError: If it can't be awaited.
         """
-        if not hasattr(awaitable, "__await__"):
+        if not is_awaitable(awaitable):
             raise TypeError(
                 f"wait_until() takes an awaitable, not {type(awaitable).__name__}: "
                 "call the async function first"

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import call
+from kit.interface.calls import call, check_answer
 from kit.interface.options import OptionChecks
 
 from ._metrics import TOTAL, VARIABLE, Metrics, description_part
@@ -72,13 +72,19 @@ def timing(
             metrics.timers[TOTAL] = (perf_counter(), part)
         await next()
         metrics.end(total, auto_end)
-        if enabled is True or (enabled is not False and await call(enabled, c)):
+        if enabled is True or (enabled is not False and await _is_enabled(enabled, c)):
             c.header("Server-Timing", ", ".join(metrics.members), append=True)
             allowed = await call(origin, c) if callable(origin) else origin
             if allowed:
                 c.header("Timing-Allow-Origin", "*" if allowed is True else allowed, append=True)
 
     return timing
+
+
+async def _is_enabled(enabled: _Enabled, c: Context[Any, Any]) -> bool:
+    answer = await call(enabled, c)
+    check_answer("timing(enabled=...)", answer)
+    return bool(answer)
 
 
 def _checked(

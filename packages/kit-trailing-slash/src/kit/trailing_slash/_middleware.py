@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.calls import plain_result
 from kit.interface.options import OptionChecks
 from kit.interface.paths import slash_location
 from kit.route import endpoint
-
-_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 
 
 def trim_trailing_slash(*, always_redirect: bool = False) -> AsyncMiddleware:
@@ -77,14 +76,14 @@ def append_trailing_slash(
     if skip is not None:
         if not callable(skip):
             raise TypeError(f"append_trailing_slash(skip=...) takes a function, not {skip!r:.100}")
-        OptionChecks("append_trailing_slash").function("skip", skip, "(path)")
-    # An async function returns a coroutine, which is always true: nothing would be redirected.
-    if getattr(getattr(skip, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
-        raise TypeError("append_trailing_slash(skip=...) takes a plain function, not an async one")
+        # A coroutine is always true: nothing would be redirected.
+        OptionChecks("append_trailing_slash").function("skip", skip, "(path)", plain=True)
 
     def is_appended(c: Context[Any, Any]) -> bool:
         path = c.req.path
-        if path.endswith("/") or not _can_be(c) or (skip is not None and skip(path)):
+        if path.endswith("/") or not _can_be(c):
+            return False
+        if skip is not None and plain_result(skip(path), skip, "append_trailing_slash(skip=...)"):
             return False
         return not _ends_with_slash(c.req.url)
 

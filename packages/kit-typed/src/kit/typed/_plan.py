@@ -17,6 +17,7 @@ from ._signature import (
     Parameter,
     Provider,
     Signature,
+    has_spec,
     identity,
     is_connection,
     is_marker_as_type,
@@ -33,7 +34,7 @@ TAKEN = frozenset(
     "values".split()
 )
 
-_MANAGED = ("manager", "async manager")
+_MANAGED = ("manager", "async manager", "unclear manager")
 # Python compiles at most 20 nested `with` statements; the compiler of 3.12.1 crashes beyond 18.
 _MOST_BLOCKS = 15
 
@@ -66,6 +67,11 @@ class Call(NamedTuple):
     scope: Scope
     arguments: str
     ends_early: bool
+
+    @property
+    def is_block(self) -> bool:
+        """Whether the endpoint runs within it, as it may have to be closed after that."""
+        return self.scope == "function" and self.mode in (*_MANAGED, "unclear")
 
 
 class Value(NamedTuple):
@@ -155,7 +161,7 @@ class Plan:
         return frozenset().union(*parts)
 
     def _check_blocks(self) -> None:
-        blocks = [each for each in self.calls if each.ends_early and each.mode in _MANAGED]
+        blocks = [each for each in self.calls if each.is_block]
         if self.connection:  # these are in a stack
             return
         if len(blocks) > _MOST_BLOCKS:
@@ -214,6 +220,8 @@ class Plan:
         function = identity(provider.signature.function)
         self.functions.add(function)
         used = self._overrides.get(function, provider.signature)
+        if has_spec(used.function):  # it is called like the function that it stands for
+            used = used._replace(parameters=provider.signature.parameters)
         is_managed = used.mode in _MANAGED
         # Without its own exit, it ends with the dependencies that it uses, whatever its scope.
         own_scope = provider.scope if is_managed else None

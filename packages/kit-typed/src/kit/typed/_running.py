@@ -4,15 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from functools import partial
+from types import AsyncGeneratorType, GeneratorType
 from typing import Any, NoReturn
 
 from kit.interface import Context, is_response
+from kit.interface.calls import is_awaitable
 
 # Results of these types are encoded as JSON without further checks.
 _PLAIN = (dict, list, tuple, str, int, float, bool)
 _MOST_TYPES = 1000
+# PERF: results of these types are neither awaited nor closed.
+VALUES = frozenset({*_PLAIN, bytes, type(None), set})
 
 
 def enter(c: Context[Any, Any], manager: AbstractContextManager[Any]) -> Any:
@@ -37,6 +47,64 @@ async def _leave_async(
     manager: AbstractAsyncContextManager[Any], error: BaseException | None
 ) -> object:
     return await manager.__aexit__(*_as_arguments(error))
+
+
+class Opened:
+    """Gets the value of a dependency whose result shows how: an async context manager.
+
+    Args:
+        result: What the call returned: the value, an awaitable of it, or the generator of a
+            function that yields it.
+        is_manager: Whether it may also be a context manager, since its function wraps one that
+            yields. The context manager that another function returns is a value.
+
+    Attributes:
+        has_exit: Whether the value has to be closed; known once it was entered.
+    """
+
+    __slots__ = ("_exit", "_is_manager", "_result", "has_exit")
+
+    def __init__(self, result: Any, is_manager: bool) -> None:
+        self._result = result
+        self._is_manager = is_manager
+        self._exit: Any = None
+        self.has_exit = False
+
+    async def __aenter__(self) -> Any:
+        result, self._result = self._result, None
+        while is_awaitable(result):
+            result = await result
+        if isinstance(result, AsyncGeneratorType):
+            manager: Any = asynccontextmanager(lambda: result)()
+        elif isinstance(result, GeneratorType):
+            manager = contextmanager(lambda: result)()
+        elif self._is_manager and (hasattr(result, "__aexit__") or hasattr(result, "__exit__")):
+            manager = result
+        else:
+            return result
+        if hasattr(manager, "__aexit__"):
+            value = await manager.__aenter__()
+            self._exit = manager.__aexit__
+        else:
+            value = manager.__enter__()
+            self._exit = manager.__exit__
+        self.has_exit = True
+        return value
+
+    async def __aexit__(self, *arguments: Any) -> Any:
+        if self._exit is None:
+            return None
+        result = self._exit(*arguments)
+        return await result if is_awaitable(result) else result
+
+
+async def enter_unclear(c: Context[Any, Any], result: Any, is_manager: bool) -> Any:
+    """Returns the value of a dependency; what `Opened` has to close ends with the request."""
+    opened = Opened(result, is_manager)
+    value = await opened.__aenter__()
+    if opened.has_exit:
+        c.add_exit(partial(_leave_async, opened))
+    return value
 
 
 async def enter_until_returned(
@@ -103,7 +171,7 @@ class Answers:
             return c.body(None, self._empty_status)
         if is_response(result):
             return result
-        if hasattr(result, "__await__"):
+        if is_awaitable(result):
             return self._later(c, result)
         if len(self.data) < _MOST_TYPES:
             self.data.add(type(result))
@@ -111,7 +179,7 @@ class Answers:
 
     async def _later(self, c: Context[Any, Any], result: Any) -> Any:
         response = self.answer(c, await result)
-        return await response if hasattr(response, "__await__") else response
+        return await response if is_awaitable(response) else response
 
 
 def no_env(function: str, name: str) -> NoReturn:

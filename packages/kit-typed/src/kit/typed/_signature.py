@@ -7,17 +7,33 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
     asynccontextmanager,
     contextmanager,
-    nullcontext,
 )
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, get_origin, get_type_hints
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from kit.interface.signatures import describe
+from kit.interface.signatures import describe, is_async, is_generator
 
 from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
 from ._types import RuleError, aliased, constrained, inner_metadata, kind_of, split
@@ -25,8 +41,16 @@ from ._types import RuleError, aliased, constrained, inner_metadata, kind_of, sp
 REQUIRED: Any = inspect.Parameter.empty
 
 _MARKERS = (Marker, Env, Var)
+_WITH_CODE = (types.FunctionType, types.MethodType)
 
-Mode: TypeAlias = Literal["plain", "async", "manager", "async manager"]
+Mode: TypeAlias = Literal[
+    "plain", "async", "manager", "async manager", "unclear", "unclear manager"
+]
+"""What a call returns: the value, an awaitable of it, or a context manager.
+
+If that shows only when it is called, as with a lambda, a decorator or a mock, it is unclear, and a
+context manager is expected of what wraps a generator function.
+"""
 
 
 class Made(NamedTuple):
@@ -69,8 +93,8 @@ class Signature(NamedTuple):
 
     Attributes:
         function: The function as given.
-        call: The callable to use; for a generator, a factory of context managers.
-        mode: The kind of return value: the value, an awaitable of it, or a context manager.
+        call: The callable to use; for a generator function, a factory of context managers.
+        mode: The kind of return value.
         parameters: Its parameters, in order.
         returns: The return annotation; `REQUIRED` if there is none.
     """
@@ -118,11 +142,14 @@ def read_signature(
     Raises:
         TypeError: If a parameter can't be provided; the text names the function and the parameter.
     """
+    if mock_of(function) is not None:
+        # It takes anything, and is told what to return: it needs nothing of a request.
+        return Signature(function, function, "unclear", (), REQUIRED)
     call, mode = _mode_of(function)
     empty = Signature(function, call, mode, (), REQUIRED)
     if identity(function) in within:
         empty.refuse("it depends on itself")
-    if mode == "async" and inspect.isgeneratorfunction(_wrapped(_called(function))):
+    if is_async(function) and _is_plain_generator(_wrapped(_called(function))):
         empty.refuse(
             "it is an async function around a generator, such as that of @in_thread, so its value "
             "would be the generator: write an async generator, and call in_thread(function)() in "
@@ -145,7 +172,46 @@ def read_signature(
     returns = signature.return_annotation
     if returns is not REQUIRED:
         returns = scope.resolve(empty, "the return annotation", returns)
+    if mode == "unclear" and _is_plain(_called(function)) and _is_value(returns):
+        mode = "plain"
     return Signature(function, call, mode, parameters, returns)
+
+
+def mock_of(function: Any) -> Any:
+    """Returns the mock of unittest that a call goes to; None for other functions."""
+    mocks = sys.modules.get("unittest.mock")
+    if mocks is None:
+        return None
+    for each in (function, getattr(function, "__dict__", {}).get("mock")):  # create_autospec()
+        if isinstance(each, mocks.NonCallableMock):
+            return each
+    return None
+
+
+def has_spec(function: Any) -> bool:
+    """Returns whether a function is a mock that stands for a certain function."""
+    mock = mock_of(function)
+    return mock is not None and (mock is not function or mock.__class__ is not type(mock))
+
+
+def _is_plain(function: Any) -> bool:
+    """Returns whether the return annotation of a function is its own, and not that of another."""
+    return type(function) in _WITH_CODE and not hasattr(function, "__wrapped__")
+
+
+def _is_value(returns: Any) -> bool:
+    """Returns whether an annotation stands for values that are neither awaited nor closed."""
+    origin = get_origin(returns)
+    if origin in (Union, types.UnionType):
+        return all(map(_is_value, get_args(returns)))
+    if hasattr(returns, "__metadata__"):
+        return _is_value(returns.__origin__)
+    kind = origin or returns
+    if kind in (None, Literal):
+        return True
+    if not isinstance(kind, type) or kind in (REQUIRED, Any, object, Iterable, AsyncIterable):
+        return False
+    return not (hasattr(kind, "__await__") or issubclass(kind, (Iterator, AsyncIterator)))
 
 
 _LATER = (
@@ -402,19 +468,26 @@ def _mode_of(function: Any) -> tuple[Callable[..., Any], Mode]:
     if isinstance(own, type):
         if hasattr(own, "__aenter__"):
             return function, "async manager"
-        return function, "manager" if hasattr(own, "__enter__") else "plain"
-    if inspect.isasyncgenfunction(own):
+        if hasattr(own, "__enter__"):
+            return function, "manager"
+        return function, "unclear" if hasattr(own, "__await__") else "plain"
+    if _is_async_generator(own):
         return asynccontextmanager(function), "async manager"
-    if inspect.isgeneratorfunction(own):
+    if _is_plain_generator(own):
         return contextmanager(function), "manager"
-    if inspect.iscoroutinefunction(own):
+    if is_generator(_wrapped(own)):
+        return function, "unclear manager"
+    if is_async(function):
         return function, "async"
-    wrapped = _wrapped(own)
-    if inspect.isasyncgenfunction(wrapped):
-        return _managed(function, asynccontextmanager), "async manager"
-    if inspect.isgeneratorfunction(wrapped):
-        return _managed(function, contextmanager), "manager"
     return function, _mode_of_result(own)
+
+
+def _is_async_generator(function: Any) -> bool:
+    return type(function) in _WITH_CODE and inspect.isasyncgenfunction(function)
+
+
+def _is_plain_generator(function: Any) -> bool:
+    return type(function) in _WITH_CODE and inspect.isgeneratorfunction(function)
 
 
 def _called(function: Any) -> Any:
@@ -435,23 +508,6 @@ def _wrapped(function: Any) -> Any:
     return function
 
 
-def _managed(function: Callable[..., Any], decorator: Any) -> Callable[..., Any]:
-    """Returns a factory of context managers for a function that wraps a generator function.
-
-    The function may return the generator, a context manager of `contextmanager`, or whatever
-    another decorator makes of the generator.
-    """
-
-    def manager(*arguments: Any, **named: Any) -> Any:
-        result = function(*arguments, **named)
-        if isinstance(result, (types.AsyncGeneratorType, types.GeneratorType)):
-            return decorator(lambda: result)()
-        is_manager = hasattr(result, "__aenter__") or hasattr(result, "__enter__")
-        return result if is_manager else nullcontext(result)
-
-    return manager
-
-
 def _mode_of_result(function: Any) -> Mode:
     """Returns the mode of a plain function from its return annotation."""
     returns = getattr(function, "__annotations__", {}).get("return")
@@ -466,7 +522,7 @@ def _mode_of_result(function: Any) -> Mode:
     kind = get_origin(returns) or returns
     if kind is AbstractAsyncContextManager:
         return "async manager"
-    return "manager" if kind is AbstractContextManager else "plain"
+    return "manager" if kind is AbstractContextManager else "unclear"
 
 
 def is_marker_as_type(annotation: Any) -> bool:

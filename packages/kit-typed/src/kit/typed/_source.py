@@ -9,11 +9,13 @@ import linecache
 import weakref
 from contextlib import AsyncExitStack
 from itertools import count
+from types import CoroutineType
 from typing import Any
 
 import msgspec
 
 from kit.cookie import get_cookie
+from kit.interface.calls import plain_result, settle
 from kit.interface.dependence import depend_on
 from kit.interface.media_types import is_json
 from kit.interface.signatures import describe
@@ -31,9 +33,12 @@ from ._reading import (
     values_of,
 )
 from ._running import (
+    VALUES,
     Answers,
+    Opened,
     enter,
     enter_async,
+    enter_unclear,
     enter_until_returned,
     leaving,
     no_env,
@@ -89,11 +94,13 @@ class Source:
         self._read()
         for value in plan.values:
             self._get(value)
-        if plan.connection and any(_is_left_early(call) for call in plan.calls):
+        if plan.connection and any(call.is_block for call in plan.calls):
             self._line(f"exits = {self._constant('exits', AsyncExitStack)}()")
         blocks = [self._call(call) for call in plan.calls]
         self._finish(any(blocks))
         name = getattr(plan.signature.function, "__name__", "")
+        if not isinstance(name, str):  # that of a mock is a mock
+            name = ""
         is_usable = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
         self._name = name if is_usable and name[0] != "_" and name not in TAKEN else "endpoint"
         head = f"{'async ' if self._is_async else ''}def {self._name}(c):"
@@ -302,9 +309,17 @@ class Source:
         code = f"{function}({call.arguments})"
         if call.mode == "plain":
             self._line(f"{call.local} = {code}")
+            self._line(f"if {call.local}.__class__ is {self._constant('later', CoroutineType)}:")
+            refuse = self._constant("plain_result", plain_result)
+            self._line(f"    {refuse}({call.local}, {function}, '@typed')")
         elif call.mode == "async":
             self._is_async = True
             self._line(f"{call.local} = await {code}")
+            self._line(f"if {call.local}.__class__ is {self._constant('later', CoroutineType)}:")
+            settling = self._constant("settle", settle)
+            self._line(f"    {call.local} = await {settling}({call.local}, {function})")
+        elif call.mode in ("unclear", "unclear manager"):
+            return self._call_unclear(call, code)
         elif call.scope == "function" and self._plan.connection:
             self._is_async = True
             is_async = call.mode == "async manager"
@@ -324,10 +339,29 @@ class Source:
             self._line(f"{call.local} = await {entering}(c, {code})")
         return False
 
+    def _call_unclear(self, call: Call, code: str) -> bool:
+        """Calls a dependency whose result shows how to get its value."""
+        self._is_async = True
+        is_manager = call.mode == "unclear manager"
+        if call.is_block:
+            opened = f"{self._constant('opened', Opened)}({code}, {is_manager})"
+            if not self._plan.connection:
+                self._line(f"async with {opened} as {call.local}:")
+                self._indent += 1
+                return True
+            entering = self._constant("enter_until_returned", enter_until_returned)
+            self._line(f"{call.local} = await {entering}(c, exits, {opened}, True)")
+            return False
+        self._line(f"{call.local} = {code}")
+        self._line(f"if {call.local}.__class__ not in {self._constant('settled', VALUES)}:")
+        entering = self._constant("enter_unclear", enter_unclear)
+        self._line(f"    {call.local} = await {entering}(c, {call.local}, {is_manager})")
+        return False
+
     def _handler_of_connection(self, code: str) -> str:
         """Returns code that creates the handler for the connection, once it is accepted."""
         handler = f"lambda {self._plan.connection}: {code}"
-        if any(_is_left_early(call) for call in self._plan.calls):
+        if any(call.is_block for call in self._plan.calls):
             return f"{self._constant('leaving', leaving)}(exits, {handler})"
         return handler
 
@@ -358,7 +392,3 @@ class Source:
         fault = f"a dependency of {describe(plan.signature.function)} suppressed an exception, so "
         fault += "there is no response: raise it again after the yield"
         self._line(f"raise RuntimeError({fault!r})")
-
-
-def _is_left_early(call: Call) -> bool:
-    return call.scope == "function" and call.mode in ("manager", "async manager")

@@ -17,10 +17,11 @@ from typing import (
 
 from kit.interface import METHOD_NAME_ALL, Context, Response
 from kit.interface.callers import calling_frame
+from kit.interface.calls import is_awaitable
 from kit.interface.metadata import facts_of
 from kit.interface.models import check_union
 from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe
+from kit.interface.signatures import copy_names, describe
 
 from ._responses import responses_of
 from ._route import Route
@@ -127,8 +128,9 @@ class Typed(Generic[P, R]):
             __kit_check_env__=route.check_env,
             __kit_route__=route,
         )
-        for name in ("__qualname__", "__module__", "__doc__"):
-            setattr(handler, name, getattr(self._function, name, getattr(handler, name)))
+        name = handler.__name__  # the one in tracebacks
+        copy_names(handler, self._function)
+        handler.__name__ = name
         bound: Callable[[Context[Any, Any]], Any] = route.with_facts(handler)
         return bound
 
@@ -137,7 +139,7 @@ class Typed(Generic[P, R]):
 
 
 def _is_later(value: Any) -> bool:
-    return hasattr(value, "__await__")
+    return is_awaitable(value)
 
 
 @overload
@@ -199,7 +201,7 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
             f"wrapped: put @upgrade_websocket above @typed"
         )
     signature = read_signature(function, names)
-    if signature.mode in ("manager", "async manager"):
+    if signature.mode in ("manager", "async manager", "unclear manager"):
         signature.refuse(
             "it yields or returns a context manager, so it can't be an endpoint: return "
             "c.body(stream()) for a stream, and use such a function in Depends()"
@@ -235,5 +237,5 @@ def _check_connections(signature: Signature, status: int | None) -> None:
         signature.refuse(
             f"it takes a WebSocket, {first!r}, so the status {status} is never sent: leave it out"
         )
-    if signature.mode == "plain" and signature.returns in (None, type(None)):
+    if signature.mode in ("plain", "unclear") and signature.returns in (None, type(None)):
         signature.refuse(f"it takes a WebSocket, {first!r}, so it has to be async: write async def")

@@ -20,6 +20,7 @@ from kit.interface import (
     ValidationTarget,
     is_response,
 )
+from kit.interface.calls import settle
 from kit.interface.dependence import depend_on
 from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
 from kit.interface.metadata import attach, facts_of
@@ -132,7 +133,7 @@ def _by_function(target: ValidationTarget, function: Any) -> _Reader:
 
     async def read(c: Context[Any, Any]) -> Any:
         data = function(await _given(target, c), c)
-        return await data if hasattr(data, "__await__") else data
+        return await settle(data, function)
 
     return read
 
