@@ -275,9 +275,9 @@ async def test_never_to_another_host(path: str, location: str) -> None:
 async def test_a_target_without_a_slash_at_its_start_is_not_redirected(path: bytes) -> None:
     for always in (False, True):
         app = app_with(trim_trailing_slash(always_redirect=always))
-        assert await served(app, path + b"/") == (404, None)
+        assert await served(app, path + b"/") == (400, None)
         app = app_with(append_trailing_slash(always_redirect=always))
-        assert await served(app, path) == (404, None)
+        assert await served(app, path) == (400, None)
 
 
 @given(path=paths, query=queries)
