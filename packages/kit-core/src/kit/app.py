@@ -30,7 +30,7 @@ from kit._state.app_state import AppState
 from kit._state.table import RouteTable
 from kit._support.late import import_late
 from kit._support.limits import Limits
-from kit.context import B, Context, V
+from kit.context import B, Context, V, prepare
 from kit.interface import METHOD_NAME_ALL
 from kit.interface.callers import place_of_call
 from kit.interface.generics import fill_arguments
@@ -551,7 +551,7 @@ class Kit(Served, Generic[B, V]):
             limit_context(c)
         try:
             response = await respond(c)
-            c._prepare(response)
+            prepare(c, response)
             if request.method == "HEAD":
                 body = peek(response)
                 response = response.__copy__()

@@ -18,7 +18,7 @@ from kit._app.errors import handle_error
 from kit._app.fallbacks import answer_no_route
 from kit._response.results import settle
 from kit._state.route import Route
-from kit.context import Context
+from kit.context import Context, accept, join
 from kit.interface import HandlerError
 from kit.interface.signatures import describe
 from kit.web import Response
@@ -47,12 +47,12 @@ async def respond(c: Context[Any, Any]) -> Response:
     """
     try:
         if not c._match[0]:
-            return c._join(await answer_no_route(c))
+            return join(c, await answer_no_route(c))
         if c._index < 0:
             await _run(c)
         return c._final_response()
     except BaseException as error:
-        return c._join(await handle_error(error, c))
+        return join(c, await handle_error(error, c))
 
 
 async def _run(c: Context[Any, Any]) -> None:
@@ -67,10 +67,7 @@ async def _run(c: Context[Any, Any]) -> None:
         if result.__class__ is not BuiltResponse:
             result = await settle(result, handlers[0][0].handler)
         if result is not None:
-            if c._finalized:
-                c._refuse_second(result, handlers[0][0].handler)
-            else:
-                c.res = result
+            accept(c, result, handlers[0][0].handler)
     except BaseException as error:
         c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
     finally:
@@ -155,7 +152,7 @@ def _end(handlers: _Handlers) -> Level:
         if index <= c._index:
             raise _called_again(handlers, index)
         c._index = index
-        if not c._finalized:
+        if not c.finalized:
             c.res = await answer_no_route(c)
 
     return _named_next(end)
@@ -180,14 +177,11 @@ def _handler(handlers: _Handlers, index: int, following: Level) -> Level:
                 result = await settle(result, handler)
             if result is None:
                 return
-            if c._finalized:
-                c._refuse_second(result, handler)
-            elif c._lines is None or (result is c._taker and c._taken is c._lines):
-                # PERF: what setting c.res does if no headers have to be added.
-                c._res = result
+            if c._lines is None and not c._finalized:
+                c._res = result  # PERF: what accept() does if no headers were set
                 c._finalized = True
             else:
-                c.res = result
+                accept(c, result, handler)
         except BaseException as error:
             c.res = await handle_error(error, c, route)
 
@@ -215,10 +209,7 @@ def _middleware(handlers: _Handlers, index: int, following: Level) -> Level:
             result = await settle(result, handler)
             if result is None:
                 return
-            if c._finalized:
-                c._refuse_second(result, handler)
-            else:
-                c.res = result
+            accept(c, result, handler)
         except BaseException as error:
             c.res = await handle_error(error, c, route)
 
@@ -249,10 +240,7 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Level) -> Lev
             result = await settle(result, first)
             if result is None:
                 return
-            if c._finalized:
-                c._refuse_second(result, first)
-            else:
-                c.res = result
+            accept(c, result, first)
         except BaseException as error:
             c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
         finally:

@@ -33,10 +33,12 @@ from kit.web._header_lines import (
 )
 from kit.web._response import (
     NULL_BODY_STATUSES,
+    STATUSES,
     STATUSES_WITH_BODY,
     BuiltResponse,
     Response,
     check_status,
+    replaced_by,
 )
 
 if TYPE_CHECKING:
@@ -275,6 +277,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         if self._res is None:
             if self._lines is None:
                 self._lines = ()  # no longer None: headers may be set on the response
+            if self._taken is not None:
+                self._taken = [*self._taken]  # no longer the lines themselves, for the same reason
             self._res = BuiltResponse(None, 200, list(self._lines))
         return self._res
 
@@ -297,11 +301,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             self._taker, self._taken = None, self._lines
         elif old is not None or self._lines is not None:
             value = self._join(value)
-        if (
-            old is not None
-            and is_stream(old._body)
-            and (value is None or value._body is not old._body)
-        ):
+        if old is not None and is_stream(peek(old)) and not _have_same_body(old, value):
             self._close_later(old)
         if self._lines is None:
             self._lines = ()  # as in the getter
@@ -331,29 +331,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             return take_over(response, old, lines)
         return joined(response, lines) if lines else response
 
-    def _claim(self, response: Response, handler: Any) -> Response:
-        """Returns what a handler has returned as the response of this request.
-
-        Raises:
-            HandlerError: If there is another response already, which would be sent in its place.
-        """
-        if not self._finalized:
-            return self._join(response)
-        self._refuse_second(response, handler)
-        return self.res
-
-    def _refuse_second(self, response: Response, handler: Any) -> None:
-        """Refuses a response that a handler has returned although there is one already.
-
-        Raises:
-            HandlerError: Unless nothing of it is lost.
-        """
-        try:
-            check_second(self, response, handler)
-        except HandlerError:
-            self._close_later(response)
-            raise
-
     def _close_later(self, response: Response) -> None:
         """Closes the streams of a response that isn't sent, at the end of the request.
 
@@ -364,11 +341,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             return close_discarded(response, self._res)
 
         self.add_exit(close)
-
-    def _prepare(self, response: Response) -> None:
-        """Has the streams closed that a response has replaced, now that it is to be sent."""
-        if response._replaced is not None:
-            self._close_later(response._replaced)
 
     def header(
         self,
@@ -676,7 +648,12 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
                 f"c.redirect() takes the location, then the status: "
                 f"write c.redirect({status!r:.100}, {location!r:.100})"
             )
-        return self._respond(None, None, status, {"location": encode_location(str(location))})
+        location = encode_location(str(location))
+        if self._lines is None and self._res is None and type(status) is int and status in STATUSES:
+            # PERF: nearly every one, at a third of the time.
+            lines = ((b"location", encode_value("location", location)),)
+            return BuiltResponse(None, status, lines)
+        return self._respond(None, None, status, {"location": location})
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
         """Renders a page with the renderer set by `set_renderer`; default: `html`.
@@ -895,6 +872,10 @@ def _exit_runner() -> Callable[[list[Exit], BaseException | None], Awaitable[Non
     return run_exits
 
 
+def _have_same_body(response: Response, other: AnyResponse | None) -> bool:
+    return isinstance(other, Response) and peek(other) is peek(response)
+
+
 def _header_name(name: Any) -> bytes:
     """Returns the name of a header as it is sent, for a name that isn't well known."""
     if isinstance(name, Mapping):
@@ -921,6 +902,60 @@ def _no_text(call: str, data: Any) -> TypeError:
 def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:
     """Returns the scope of a request. PERF: a served request has it already."""
     return c._scope or c.req.raw.scope
+
+
+def join(c: Context[Any, Any], response: Response) -> Response:
+    """Returns a response as that of a request: with the headers that were set before."""
+    return c._join(response)
+
+
+def claim(c: Context[Any, Any], response: Response, handler: Any) -> Response:
+    """Returns what the only handler has returned as the response of the request.
+
+    Raises:
+        HandlerError: If there is another response already, which would be sent in its place.
+    """
+    if c._lines is None or (response is c._taker and c._taken is c._lines):  # PERF: nearly always
+        return response
+    if not c._finalized:
+        return c._join(response)
+    refuse_second(c, response, handler)
+    return c.res
+
+
+def accept(c: Context[Any, Any], response: Response, handler: Any) -> None:
+    """Sets what a handler or middleware has returned as the response of the request.
+
+    Raises:
+        HandlerError: As for `claim`.
+    """
+    if c._finalized:
+        refuse_second(c, response, handler)
+    elif c._res is None and response is c._taker and c._taken is c._lines:
+        c._res = response  # PERF: it has all headers
+        c._finalized = True
+    else:
+        c.res = response
+
+
+def refuse_second(c: Context[Any, Any], response: Response, handler: Any) -> None:
+    """Refuses a response that a handler has returned although there is one already.
+
+    Raises:
+        HandlerError: Unless nothing of it is lost.
+    """
+    try:
+        check_second(c, response, handler)
+    except HandlerError:
+        c._close_later(response)
+        raise
+
+
+def prepare(c: Context[Any, Any], response: Response) -> None:
+    """Has the streams closed that a response has replaced, now that it is to be sent."""
+    replaced = replaced_by(response)
+    if replaced is not None:
+        c._close_later(replaced)
 
 
 def switching_protocols(c: Context[Any, Any]) -> Response:

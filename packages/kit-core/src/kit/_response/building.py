@@ -96,7 +96,7 @@ def joined(response: Response, lines: Iterable[HeaderLine]) -> Response:
         response: The response; it is copied if it has to be changed, see `own`.
         lines: The lines that were set before.
     """
-    own_lines = response._lines
+    own_lines = lines_of(response)
     names = {name for name, _ in own_lines}
     if any(line is IMPLIED_TEXT_LINE for line in own_lines):
         names.discard(b"content-type")  # nobody has set it
@@ -189,7 +189,7 @@ def take_over(response: Response, old: Response, lines: Iterable[HeaderLine]) ->
 
 
 def _length(response: Response) -> str | None:
-    return find_value(response._lines, "content-length")
+    return find_value(lines_of(response), "content-length")
 
 
 # SPEC: RFC 9110 sections 8 and 14.4, RFC 9530, RFC 6266; and the headers that say how long the

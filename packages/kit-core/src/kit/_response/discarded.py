@@ -8,6 +8,7 @@ from typing import Any
 
 from kit.web import Response
 from kit.web._body import USED, is_stream, peek, put
+from kit.web._response import replaced_by
 from kit.web._streams import close_stream
 
 _logger = logging.getLogger("kit")
@@ -21,7 +22,7 @@ async def close_discarded(response: Response, kept: Any = None) -> None:
             that this one has replaced are closed as well.
         kept: Another response; if it has the same body, that isn't closed.
     """
-    replaced = response._replaced
+    replaced = replaced_by(response)
     if replaced is not None:
         await close_discarded(replaced, kept)
     body = peek(response)

@@ -11,7 +11,7 @@ from kit._response.results import settle
 from kit._state.app_state import AppState
 from kit._state.plans import Plan
 from kit.compose import respond
-from kit.context import Context
+from kit.context import Context, claim, join, prepare
 from kit.web import Response
 from kit.web._body import USED, peek
 from kit.web._response import BuiltResponse
@@ -43,20 +43,16 @@ async def answer_alone(c: Context[Any, Any], handler: Any) -> Response:
             response = await response
         if response.__class__ is not BuiltResponse:
             response = await settle(response, handler)
-        if (
-            c._lines is not None
-            and response is not None
-            and (response is not c._taker or c._taken is not c._lines)
-        ):
-            response = c._claim(response, handler)
+        if response is not None:
+            response = claim(c, response, handler)
     except BaseException as error:
-        return c._join(await handle_error(error, c))
+        return join(c, await handle_error(error, c))
     return await respond(c) if response is None else response
 
 
 def sendable(response: Response, c: Context[Any, Any]) -> Response:
     """Returns a response, or an error response if its body was already read."""
     if peek(response) is not USED:
-        c._prepare(response)
+        prepare(c, response)
         return response
     return answer_fault(TypeError("The response can't be sent: its body was already read"), c)

@@ -8,7 +8,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from kit._support.late import import_late
-from kit.context import Context, end_request
+from kit.context import Context, accept, claim, end_request, join, prepare
 from kit.web._body import USED
 from kit.web._header_lines import length_line, length_lines
 from kit.web._response import WITHOUT_CONTENT, BuiltResponse
@@ -119,12 +119,8 @@ async def serve(  # noqa: C901
                     response = await response
                 if response.__class__ is not BuiltResponse:
                     response = await settle(response, only)
-                if (
-                    c._lines is not None
-                    and response is not None
-                    and (response is not c._taker or c._taken is not c._lines)
-                ):
-                    response = c._claim(response, only)
+                if c._lines is not None and response is not None:
+                    response = claim(c, response, only)
             elif start is not None:
                 # PERF: does what respond() does, without its two coroutines when all goes well.
                 handlers = match[0]
@@ -135,12 +131,8 @@ async def serve(  # noqa: C901
                     if response is not None:
                         if response.__class__ is not BuiltResponse:
                             response = await settle(response, handlers[0][0].handler)
-                        if response is None:
-                            pass
-                        elif c._finalized:
-                            c._refuse_second(response, handlers[0][0].handler)
-                        else:
-                            c.res = response
+                        if response is not None:
+                            accept(c, response, handlers[0][0].handler)
                 except BaseException as error:
                     c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
                 if c._index <= last:
@@ -149,7 +141,7 @@ async def serve(  # noqa: C901
             else:
                 response = None
         except BaseException as error:
-            response = c._join(await handle_error(error, c))
+            response = join(c, await handle_error(error, c))
         if response is None:
             response = await respond(c)
         body = response._body
@@ -178,7 +170,7 @@ async def serve(  # noqa: C901
             if body is USED:
                 fault = TypeError("The response can't be sent: its body was already read")
                 response = answer_fault(fault, c)
-            c._prepare(response)
+            prepare(c, response)
             extensions = scope.get("extensions")
             await send_response(response, send, c._wait_for_disconnect, method, extensions)
     except BaseException as error:

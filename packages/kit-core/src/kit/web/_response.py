@@ -386,3 +386,8 @@ Response.__init_subclass__ = classmethod(_init_subclass)  # type: ignore[assignm
 def lines_of(response: Response) -> Sequence[HeaderLine]:
     """Returns the header lines as they are stored, read-only."""
     return response._lines
+
+
+def replaced_by(response: Response) -> Response | None:
+    """Returns the response whose stream the body of this one has replaced, see `replace`."""
+    return response._replaced
