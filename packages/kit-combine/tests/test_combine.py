@@ -454,6 +454,7 @@ def test_patterns_are_of_whole_paths(run: Callable[..., Any]) -> None:
         "/public/../admin",
         "/public/%2e%2e/admin",
         "/public/..%2fadmin",
+        "/public/..%2Fadmin",
         "/public%2f..%2fadmin",
         "//public/admin",
         "/admin?/public/",

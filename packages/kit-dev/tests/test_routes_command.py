@@ -195,6 +195,18 @@ def test_colors(shop: Path) -> None:
             id="not reached",
         ),
         pytest.param(
+            "--explain /files/%40me/http://x.example?y=http://z",
+            [
+                "GET /files/@me/http://x.example",
+                "",
+                "Router: SmartRouter, which uses RegExpRouter",
+                "",
+                "  1  ALL  /*        [log]",
+                "  2  GET  /files/*  every",
+            ],
+            id="a URL within the path",
+        ),
+        pytest.param(
             "--explain old/page",
             [
                 "GET /old/page",

@@ -223,11 +223,12 @@ def test_path_of_url(url: str, path: str) -> None:
     assert path_of_url(url) == path
 
 
-def test_path_of_what_is_no_absolute_url() -> None:
+@pytest.mark.parametrize("url", ["/a/b", "a/b", "mailto:ada@example.com/b", "http:/a/b", ""])
+def test_path_of_what_is_no_absolute_url(url: str) -> None:
     with pytest.raises(ValueError, match="absolute") as caught:
-        path_of_url("/a/b")
+        path_of_url(url)
     assert str(caught.value) == (
-        "'/a/b' is not an absolute URL: expected e.g. 'http://localhost/path'"
+        f"{url!r} is not an absolute URL: expected e.g. 'http://localhost/path'"
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -73,6 +74,41 @@ def test_refused_paths_are_not_asked_for(ask: Callable[..., Any], path: str) -> 
     assert ask(app, "http://localhost" + path).status == 404
     assert not seen
     assert len(missing) == 1
+
+
+@pytest.mark.parametrize("path", ["/./a.txt", "/x/../a.txt", "/.", "/x/.."])
+def test_dot_segments_that_a_server_passes_on_lead_nowhere(path: str) -> None:
+    """A guard was matched with the path as it is; joined, it would be another one."""
+    seen: list[str] = []
+    sent: list[Any] = []
+
+    def source(path: str, c: Context) -> Any:
+        seen.append(path)
+        return b"content"
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.5"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"host", b"example.com")],
+        "client": None,
+        "server": None,
+    }
+    asyncio.run(app_with(get_content=source)(scope, receive, send))
+    assert sent[0]["status"] == 404
+    assert not seen
 
 
 def test_function_for_missing_files_gets_an_ambiguous_path_as_it_was_routed(

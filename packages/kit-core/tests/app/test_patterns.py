@@ -146,6 +146,10 @@ async def test_escapes_that_paths_keep() -> None:
     ("pattern", "reason"),
     [
         ("/a%20b", ": paths are decoded before they are matched: write 'a b'"),
+        ("/%40private/*", ": paths are decoded before they are matched: write '@private'"),
+        ("/a%3Ab", ": paths are decoded before they are matched: write 'a:b'"),
+        ("/a%2fb", ": paths are decoded before they are matched: write 'a%2Fb'"),
+        ("/%ff", ": paths are decoded before they are matched: write '%FF'"),
         ("/caf%C3%A9/*", ": paths are decoded before they are matched: write 'café'"),
         ("/a?b", ": a path can't contain '?' or '#'"),
         ("/search?q=:q", ": a path can't contain '?' or '#'"),
