@@ -123,9 +123,7 @@ def says(body: bytes, status: int = 200) -> Callable[[WireResponse], bool]:
 
 WELL_FORMED = [
     pytest.param(request(b"/files/%FF%FE"), has(path="/files/%FF%FE"), id="no UTF-8 in the path"),
-    pytest.param(
-        request(b"/users/%C3%28"), has(param={"name": "%C3%28"}), id="no UTF-8 in a param"
-    ),
+    pytest.param(request(b"/users/%C3%28"), has(param={"name": "%C3("}), id="no UTF-8 in a param"),
     pytest.param(request(b"/files/%ED%A0%80"), has(path="/files/%ED%A0%80"), id="half a surrogate"),
     pytest.param(request(b"/files/%00"), has(path="/files/\0"), id="NUL in the path"),
     pytest.param(request(b"/files/%0d%0ax:y"), has(path="/files/\r\nx:y"), id="line in the path"),
@@ -151,7 +149,7 @@ WELL_FORMED = [
         request(b"/files/../users/me"), has(path="/files/../users/me"), id="dots in the path"
     ),
     pytest.param(request(b"//evil.example/x"), says(b"nothing at //evil.example/x", 404), id="//"),
-    pytest.param(request(b"*", method=b"OPTIONS"), says(b"nothing at *", 404), id="*"),
+    pytest.param(request(b"*", method=b"OPTIONS"), lambda r: r.status == 400, id="*"),
     pytest.param(
         request(b"/users/x", host=b"a b/<>"), has(param={"name": "x"}), id="a host that is none"
     ),
