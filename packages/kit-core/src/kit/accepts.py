@@ -73,13 +73,17 @@ def accepts(
         unless the client doesn't send the header.
 
     Raises:
-        TypeError: If `supports` is a str.
+        TypeError: If `supports` is a str, or `match` isn't a function.
 
     Example:
         kind = accepts(c, "Accept", ["application/json", "text/html"], "text/html")
     """
     if isinstance(supports, str):
         raise TypeError(f"accepts(supports=...) takes a list of str, not {supports!r:.100}")
+    if match is not None and not callable(match):
+        raise TypeError(
+            f"accepts(match=...) takes a function (accepted, options), not {match!r:.100}"
+        )
     value = c.req.header(header)
     if not value:
         return default

@@ -136,6 +136,7 @@ def from_asgi(asgi_app: AsgiApp, /, *, ambiguous_paths: bool = False) -> AsgiHan
         TypeError: If it is not an ASGI 3 application.
     """
     _check("from_asgi() takes an ASGI 3 application (scope, receive, send)", asgi_app, 3)
+    OptionChecks("from_asgi").flag("ambiguous_paths", ambiguous_paths)
     return AsgiHandler(asgi_app, ambiguous_paths=ambiguous_paths)
 
 
@@ -162,8 +163,9 @@ def from_wsgi(
     from ._wsgi import asgi_of
 
     _check("from_wsgi() takes a WSGI application (environ, start_response)", wsgi_app, 2)
-    if workers < 1:
-        raise ValueError(f"Invalid workers {workers!r} of from_wsgi(): expected 1 or more")
+    check = OptionChecks("from_wsgi")
+    check.number("workers", workers, least=1)
+    check.flag("ambiguous_paths", ambiguous_paths)
     return AsgiHandler(asgi_of(wsgi_app, workers), wsgi_app, ambiguous_paths=ambiguous_paths)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict, overload
 
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next
@@ -124,12 +124,7 @@ def basic_auth(
             "and got none of them"
         )
     if verify_user is not None:
-        for name, given in (("users", known), ("hash_function=...", hash_function)):
-            if given:
-                raise ValueError(
-                    f"basic_auth({name}) has no effect beside verify_user=..., which decides about "
-                    "all users: leave one of them out"
-                )
+        _check_alone(known, hash_function)
     refusal = _refusal(realm, invalid_user_message)
     accepts = _acceptance(known, verify_user, hash_function)
 
@@ -153,6 +148,16 @@ def basic_auth(
         security={"type": "http", "scheme": "basic"},
         responses={401: "Missing or invalid credentials"},
     )
+
+
+def _check_alone(users: Sequence[object], hash_function: object) -> None:
+    """Rejects what has no effect beside `verify_user`."""
+    for name, given in (("users", users), ("hash_function=...", hash_function)):
+        if given:
+            raise ValueError(
+                f"basic_auth({name}) has no effect beside verify_user=..., which decides about all "
+                "users: leave one of them out"
+            )
 
 
 def _check_functions(verify_user: Any, hash_function: Any, on_auth_success: Any) -> None:

@@ -45,16 +45,17 @@ def get_cookie(c: Context, name: str | None = None, prefix: Prefix | None = None
         c: The context.
         name: Name of the cookie, without the prefix.
         prefix: `"secure"` or `"host"`: looks up `name` with `__Secure-` or `__Host-` prepended.
-            Ignored without `name`.
+            It needs a `name`.
 
     Returns:
         The value as `parse_cookies` decodes it, or None if there is no such cookie; without `name`,
         a dict of values by full name. If a name occurs more than once, the first cookie wins.
 
     Raises:
-        ValueError: If `prefix` is unknown.
+        ValueError: If `prefix` is unknown, or given without `name`.
     """
     if name is None:
+        _check_no_prefix("get_cookie", prefix)
         return _all_cookies(c)
     return find_cookie(_header_of(c), name if prefix is None else full_name_of(name, prefix))
 
@@ -99,15 +100,24 @@ def get_signed_cookie(
         cookie or it is not signed; without `name`, a dict of all signed cookies.
 
     Raises:
-        ValueError: If `secret` is empty or `prefix` is unknown.
+        ValueError: If `secret` is empty, or `prefix` is unknown or given without `name`.
         TypeError: If `secret` is neither str nor bytes.
     """
     key = _key(secret)
     if name is not None:
         text = get_cookie(c, name, prefix)
         return None if text is None else _verified(text, key)
+    _check_no_prefix("get_signed_cookie", prefix)
     verified = ((name, _verified(text, key)) for name, text in _all_cookies(c).items())
     return {name: value for name, value in verified if value is not None}
+
+
+def _check_no_prefix(call: str, prefix: Any) -> None:
+    if prefix is not None:
+        raise ValueError(
+            f"{call}(prefix={prefix!r:.100}) has no effect without a name: all cookies are "
+            "returned by their full names"
+        )
 
 
 def set_cookie(c: Context, name: str, value: str, **options: Unpack[CookieOptions]) -> None:

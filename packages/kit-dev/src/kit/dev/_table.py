@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kit.interface import App, supports_color
+from kit.interface.options import OptionChecks
 
 from ._inspection import Inspection, RouteData, inspect_routes
 from ._names import Place
@@ -29,8 +30,13 @@ def show_routes(app: App, *, verbose: bool = False, colorize: bool | None = None
 
     Raises:
         RuntimeError: If a decorator never got its function.
+        TypeError: If an option isn't a bool.
     """
-    if colorize is None:
+    check = OptionChecks("show_routes")
+    check.flag("verbose", verbose)
+    if colorize is not None:
+        check.flag("colorize", colorize)
+    else:
         colorize = supports_color(sys.stdout)
     names: dict[tuple[str, str], list[str]] = {}
     for route in inspect_routes(app):

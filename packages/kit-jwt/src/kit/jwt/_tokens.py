@@ -90,6 +90,7 @@ def sign(
             time is infinite or NaN.
     """
     check = OptionChecks("sign")
+    check.flag("allow_short_secret", allow_short_secret)
     own = checked_keys(check, "key", key)[0]
     alg = check.choice("alg", alg or algorithm_of(own) or "HS256", ALGORITHMS)
     make_signature = keyed(
@@ -136,6 +137,7 @@ def verify(
         ValueError: If the key can't be used with the algorithm, or an option is invalid.
     """
     check = OptionChecks("verify")
+    check.flag("allow_short_secret", allow_short_secret)
     known, verifiers = check_keys(check, "key", key, alg, allow_short_secret)
     for name in options:
         if name not in VERIFY_OPTIONS:

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, TypeVar
 
 from kit.interface.fields import is_token
 from kit.interface.metadata import attach
-from kit.interface.models import check_union, model_of
+from kit.interface.models import check_describable
 from kit.interface.options import OptionChecks
 
 __all__ = ("Problem", "describe")
@@ -158,9 +158,9 @@ def check_described(option: str, value: Any) -> None:
             schema = each.get("schema") if isinstance(each, Mapping) else each
             if not isinstance(schema, Mapping):
                 check_described(option, schema)
-    elif model_of(value) is None:
+    elif value is not None and not isinstance(value, str):
         try:
-            check_union(value)
+            check_describable(value)
         except TypeError as error:
             raise TypeError(f"{option} has {value!r:.100}: {error}") from None
 

@@ -85,6 +85,7 @@ async def send_file(
 
     SPEC: RFC 9110, sections 13 and 14; RFC 6266 for Content-Disposition.
     """
+    _CHECK.flag("download", download)
     name = os.fspath(path)
     segments = None
     if root is not None:

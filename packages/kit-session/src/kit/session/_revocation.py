@@ -37,7 +37,7 @@ async def revoke_sessions(
         The number of ended sessions.
 
     Raises:
-        TypeError: If the user is not a str.
+        TypeError: If the user is not a str, or `keep` neither a session nor its id.
         ValueError: If the sessions are in cookies, which can't be revoked.
         HTTPException: 503 if the store of the context can't be reached.
         SessionStoreError: If the given store can't be reached.
@@ -48,6 +48,10 @@ async def revoke_sessions(
     """
     if not isinstance(user, str):
         raise TypeError(f"revoke_sessions(user=...) takes a str, not {user!r:.100}")
+    if keep is not None and not isinstance(keep, (str, Session)):
+        raise TypeError(
+            f"revoke_sessions(keep=...) takes a Session, its id or None, not {keep!r:.100}"
+        )
     key = await _key(keep) if isinstance(keep, Session) else keep
     if isinstance(store, SessionStore):
         return await store.delete_user(user, keep=key)

@@ -53,6 +53,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kit.app import Kit
 from kit.interface import ExecutionContext as AnyExecutionContext
+from kit.interface.options import OptionChecks
 from kit.testing._caller import Caller, Settings
 from kit.testing._client import Step, TestClient, WsStep
 from kit.testing._errors import (
@@ -206,6 +207,7 @@ def sync_test_client(
     settings = Settings(
         env, execution_ctx, headers, cookies, keep_cookies, follow_redirects, base_url
     )
+    OptionChecks("sync_test_client").choice("backend", backend, ("asyncio", "trio"))
     return SyncTestClient(SyncCaller(SyncStep, SyncWsStep, app, settings), backend)
 
 

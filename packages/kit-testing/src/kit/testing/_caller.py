@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 from kit.interface import ExecutionContext as AnyExecutionContext
+from kit.interface.options import OptionChecks
 from kit.testing._errors import RouteNotFoundError
 from kit.testing._execution import ExecutionContext, WatchedBody
 from kit.testing._inputs import (
@@ -54,6 +55,16 @@ class Settings(NamedTuple):
     base_url: str
 
 
+def _check(settings: Settings) -> None:
+    check = OptionChecks("test_client")
+    if settings.env is not None and not isinstance(settings.env, Mapping):
+        check.wrong_type("env", settings.env, "a mapping for c.env")
+    if settings.execution_ctx is not None and not hasattr(settings.execution_ctx, "wait_until"):
+        check.wrong_type("execution_ctx", settings.execution_ctx, "an ExecutionContext")
+    check.flag("keep_cookies", settings.keep_cookies)
+    check.flag("follow_redirects", settings.follow_redirects)
+
+
 class Caller:
     """State that the steps of a client share: the app, and the defaults of each request.
 
@@ -71,9 +82,11 @@ class Caller:
 
     Raises:
         ValueError: If `base_url`, a header or a cookie is invalid.
+        TypeError: If a setting has the wrong type.
     """
 
     def __init__(self, step: Any, ws_step: Any, app: Kit[Any, Any], settings: Settings) -> None:
+        _check(settings)
         self.step = step
         self.ws_step = ws_step
         self.app = app

@@ -116,6 +116,11 @@ def set_metric(
     member = _checked_name("set_metric", name)
     if value is not None:
         member += f";dur={_milliseconds(value, _checked_precision('set_metric', precision))}"
+    elif precision is not None:
+        raise ValueError(
+            f"set_metric(precision={precision!r:.100}) has no effect without a duration: give a "
+            "value, or leave it out"
+        )
     member += description_part("set_metric", description)
     metrics = _metrics_of(c, "set_metric", name)
     if metrics is not None:

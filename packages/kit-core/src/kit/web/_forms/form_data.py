@@ -44,6 +44,10 @@ class File(Blob):
         last_modified: int | None = None,
     ) -> None:
         super().__init__(parts, type=type)
+        if last_modified is not None and not isinstance(last_modified, int):
+            raise TypeError(
+                f"File(last_modified=...) takes milliseconds as an int, not {last_modified!r:.100}"
+            )
         self._name = name
         self._size = len(self._data)
         self._last_modified = int(time.time() * 1000) if last_modified is None else last_modified
