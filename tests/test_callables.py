@@ -33,8 +33,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.exposition import generate_latest
 
-from kit import Context, HTTPException, Kit, Request, Response
+from kit import Context, HTTPException, Kit, Request, Response, in_thread
 from kit.accepts import accepts
+from kit.asgi import from_asgi, from_wsgi
 from kit.basic_auth import basic_auth
 from kit.bearer_auth import bearer_auth
 from kit.body_limit import body_limit
@@ -753,7 +754,8 @@ async def counted(**options: Any) -> str:
     app = guarded(metrics(registry=registry, **options))
     await seen(app)
     text = generate_latest(registry).decode()
-    return str([line for line in text.splitlines() if line.startswith("http_requests_total")])
+    lines = [line for line in text.splitlines() if line.startswith("http_requests_total")]
+    return str([line.rpartition(" ")[0] if "# {" in line else line for line in lines])
 
 
 option("kit.metrics:metrics(labels)", 1, "acme", None)(lambda f: counted(labels={"tenant": f}))
@@ -1239,6 +1241,61 @@ async def test_a_generator_function_is_refused_or_an_error(each: Option, functio
         assert got != allowed
 
 
+# --- what has rules of its own --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SHAPES)
+async def test_in_thread(name: str) -> None:
+    """A function that is known to be async is refused; the awaitable of another one is awaited."""
+    function = SHAPES[name](1, lambda c: Response("told", status=418))
+    if name in KNOWN_TO_BE_ASYNC:
+        with pytest.raises(TypeError, match="takes a plain function"):
+            in_thread(function)
+    elif not name.startswith(("returns a Future", "returns a Task")):  # a thread has no loop
+        app: Kit[Any, Any] = Kit()
+        app.get("/", in_thread(function))
+        assert (await app.request("/")).status == 418
+
+
+async def asgi(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 418, "headers": []})
+    await send({"type": "http.response.body", "body": b"told"})
+
+
+@pytest.mark.parametrize(
+    "application",
+    [
+        decorated(asgi),
+        functools.partial(asgi),
+        lambda scope, receive, send: asgi(scope, receive, send),
+        lambda scope, receive, send: task_of(lambda: asgi(scope, receive, send)),
+        lambda scope, receive, send: Later(lambda: asgi(scope, receive, send)),
+    ],
+)
+async def test_asgi_applications(application: Any) -> None:
+    app: Kit[Any, Any] = Kit()
+    app.mount("/", from_asgi(application))
+    got = await app.request("/")
+    assert (got.status, await got.text()) == (418, "told")
+
+
+async def test_wsgi_applications_cannot_be_async() -> None:
+    async def application(environ: Any, start_response: Any) -> list[bytes]:
+        return [b"never"]
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        for shape in (application, lambda e, s: application(e, s)):
+            try:
+                app: Kit[Any, Any] = Kit()
+                app.mount("/", from_wsgi(shape))
+            except TypeError:
+                continue
+            assert (await app.request("/")).status == 500
+        gc.collect()
+    assert not [str(each.message) for each in warned if "awaited" in str(each.message)]
+
+
 # What takes a function, but isn't an option of the kind above.
 _TOOL = "a tool for packages: they give it functions of their own"
 _SAME = "the same option as that of the factory that makes it"
@@ -1246,9 +1303,9 @@ NOT_IN_THE_TABLE = {
     "kit.asgi:AsgiHandler(app)": _SAME,
     "kit.asgi:AsgiHandler(wsgi_app)": _SAME,
     "kit.asgi:WsgiApplication(app)": _SAME,
-    "kit.asgi:from_asgi(asgi_app)": "an application, see test_applications",
-    "kit.asgi:from_wsgi(wsgi_app)": "an application, see test_applications",
-    "kit.asgi:to_wsgi(asgi_app)": "an application, see test_applications",
+    "kit.asgi:from_asgi(asgi_app)": "an application, see test_asgi_applications",
+    "kit.asgi:from_wsgi(wsgi_app)": "an application, see test_wsgi_applications_cannot_be_async",
+    "kit.asgi:to_wsgi(asgi_app)": "an application, see test_asgi_applications",
     "kit.channels.testing:BackendConformance.run(test)": _TOOL,
     "kit.channels:Subscription(enter)": _TOOL,
     "kit.channels:Subscription(leave)": _TOOL,
@@ -1280,7 +1337,7 @@ NOT_IN_THE_TABLE = {
     "kit.lifespan:Lifespan.mount(open)": _TOOL,
     "kit.session.testing:SessionStoreConformance.run(test)": _TOOL,
     "kit.session:Session(on_invalid)": _SAME,
-    "kit.streaming:SSEStreamingApi.on_abort(callback)": "see test_on_abort",
+    "kit.streaming:SSEStreamingApi.on_abort(callback)": "called like the callback of a stream",
     "kit.templates:Templates(context)": _SAME,
     "kit.typed:Typed(function)": _SAME,
     "kit.websocket:Handshake.accept(conversation)": _TOOL,
