@@ -367,3 +367,61 @@ def test_markupsafe_is_imported_with_this_module_alone() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert ended.stdout == 'kit.html needs the package markupsafe: pip install "kit-core[html]"\n'
+
+
+PAGE = '<p title="{x}">{x}</p>'
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+@pytest.mark.parametrize("name", ["srcdoc", "SrcDoc", "srcdoc ", "\n srcdoc\n"])
+def test_srcdoc_is_html_again(name: str, quote: str) -> None:
+    inner = html(PAGE, x=EVIL)
+    whole = html(f"<iframe {name}={quote}<hr>{{page}}{quote}>{{x}}", page=inner, x=EVIL)  # type: ignore[arg-type]
+    found: list[str | None] = []
+
+    class Parser(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found.extend([tag, *(value for _, value in attrs)])
+
+    Parser().feed(whole)
+    assert found == ["iframe", f"<hr>{inner}"]
+    assert whole.endswith(f">{ESCAPED}")
+
+
+def test_what_else_stands_in_srcdoc() -> None:
+    of_items = html('<iframe srcdoc="{x}">', x=[html("<b>{y}</b>", y="&"), 7, None, raw("<hr>")])
+    assert of_items == '<iframe srcdoc="&lt;b&gt;&amp;amp;&lt;/b&gt;7&lt;hr&gt;">'
+    nested = Template(("<i>", "</i>"), (Interpolation("<"),))
+    assert html('<iframe srcdoc="{x}">', x=nested) == (
+        '<iframe srcdoc="&lt;i&gt;&amp;lt;&lt;/i&gt;">'
+    )
+    assert html('<iframe srcdoc="{x}" title="{y}">', x=raw("a"), y="&") == (
+        '<iframe srcdoc="a" title="&amp;">'
+    )
+
+
+@pytest.mark.parametrize("value", ["<script>", "", ["text"], ValueError("x"), b"x"])
+def test_text_is_refused_in_srcdoc(value: object) -> None:
+    with pytest.raises(ValueError, match=r"can't put the value of \{x\} in srcdoc, which is HTML"):
+        html('<iframe srcdoc="{x}">', x=value)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "<p onclick=\"f('{x}')\">",
+        "<p ONload='{x}'>",
+        '<body title="" onx = "{x}">',
+        '<a onx="a{x}b">',
+    ],
+)
+def test_text_is_refused_in_attributes_that_are_scripts(template: Any) -> None:
+    with pytest.raises(ValueError, match="in an attribute that is a script, such as onclick"):
+        html(template, x="');alert(1)//")
+    assert html(template, x=7) == template.format(x=7)
+    assert html(template, x=raw("&#39;")) == template.format(x="&#39;")
+
+
+@pytest.mark.parametrize("name", ["title", "data-on", "href", "style", "srcdocs", "x-srcdoc"])
+def test_other_attributes_are_escaped_once(name: str) -> None:
+    assert html(f'<p {name}="{{x}}">', x=EVIL) == f'<p {name}="{ESCAPED}">'  # type: ignore[arg-type]

@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
 from typing import Any
 
+import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -439,3 +441,34 @@ def test_wrong_options_are_refused(
 
 def test_it_is_found_by_its_name() -> None:
     assert plugins.load("kit.middleware", "pretty-json") is pretty_json
+
+
+def test_other_tasks_go_on_while_a_large_body_is_indented(run: Callable[..., Any]) -> None:
+    app = app_with("[" + "1.5," * 100_000 + "1]")
+    ticks = 0
+
+    async def ask() -> int:
+        nonlocal ticks
+        async with anyio.create_task_group() as group:
+
+            async def tick() -> None:
+                nonlocal ticks
+                while True:
+                    await checkpoint()
+                    ticks += 1
+
+            group.start_soon(tick)
+            text = await text_of(app)
+            group.cancel_scope.cancel()
+        assert text.startswith("[\n  1.5,\n  1.5,")
+        return ticks
+
+    # It takes some turns of the loop to handle a request; without a thread, none besides.
+    assert run(ask) > 100
+
+
+@pytest.mark.parametrize("size", [8 * 1024 - 1, 8 * 1024, 8 * 1024 + 1])
+def test_bodies_of_all_sizes_are_indented_alike(run: Callable[..., Any], size: int) -> None:
+    text = '["' + "a" * (size - 4) + '"]'
+    assert run(text_of, app_with(text)) == f"[\n  {text[1:-1]}\n]"
+    assert run(text_of, app_with(text[:-1] + ",")) == text[:-1] + ","

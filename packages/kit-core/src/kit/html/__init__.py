@@ -16,7 +16,7 @@ from typing import Any, LiteralString, NamedTuple, Protocol, overload
 
 from kit.interface.calls import is_awaitable
 
-from ._places import PLACES, states_of
+from ._places import PLACES, SRCDOC, states_of
 
 try:
     from markupsafe import Markup, escape
@@ -57,8 +57,9 @@ def html(template: Any, /, **values: Any) -> Markup:
     - a t-string: the HTML that `html` returns for it
 
     Escaping protects text and quoted attributes. In a tag outside of quotes, and in `<script>` and
-    `<style>`, only numbers and what `html` or `raw` returned are accepted. URLs, such as that of a
-    link, and scripts in attributes, such as `onclick`, are not checked.
+    `<style>`, only numbers and what `html` or `raw` returned are accepted, and also in attributes
+    that are scripts, such as `onclick`. In `srcdoc`, which is HTML again, these are escaped once
+    more. URLs, such as that of a link, and styles in attributes are not checked.
 
     Args:
         template: A literal, or a t-string. It is trusted, so nothing that comes from outside may
@@ -179,6 +180,8 @@ def _converted(value: Any, conversion: str | None) -> Any:
 
 
 def _rendered(value: Any, field: _Field) -> str:
+    if field.state in SRCDOC:
+        return _within_srcdoc(value, field)
     if value is None or value is True or value is False:
         return ""
     if isinstance(value, (list, tuple, Iterator)):
@@ -198,6 +201,20 @@ def _rendered(value: Any, field: _Field) -> str:
             "protect: put quotes around an attribute, or pass raw(...) if you trust the value"
         )
     return escape(format(value, field.spec) if field.spec else value)
+
+
+def _within_srcdoc(value: Any, field: _Field) -> str:
+    """Returns HTML as the value of an attribute; the browser decodes it before it is parsed."""
+    if isinstance(value, (list, tuple, Iterator)):
+        return "".join([_within_srcdoc(each, field) for each in value])
+    is_html = hasattr(value, "__html__") or hasattr(value, "interpolations")
+    if not is_html and value not in (None, True, False) and value.__class__ not in (int, float):
+        # APPSEC: escaped once it would be parsed as HTML, and the template around it isn't known.
+        raise ValueError(
+            f"html() can't put the value of {{{field.name}}} in srcdoc, which is HTML again: pass "
+            "what html(...) returned, or raw(...) if you trust the value"
+        )
+    return escape(str.__str__(_rendered(value, field._replace(state="text"))))
 
 
 def _formatted_html(value: Any, field: _Field) -> str:

@@ -25,12 +25,18 @@ _ENDS = {
     "style": re.compile(r"(?=</style)", re.IGNORECASE),
 }
 _AFTER = {"comment": "text", "declaration": "text", '"': "tag", "'": "tag"}
+SRCDOC = ('srcdoc"', "srcdoc'")
+"""The states within `srcdoc`, whose value is HTML again once its escapes are decoded."""
+_EVENT_HANDLER = ('on"', "on'")
+for _state in (*SRCDOC, *_EVENT_HANDLER):
+    _ENDS[_state] = _ENDS[_state[-1]]
+    _AFTER[_state] = "tag"
 # The start of a literal that follows a field within a tag name or an unquoted value.
 _REST = {"name": re.compile(rf"[^{_BLANK}/>]*"), "value": re.compile(rf"[^{_BLANK}>]*")}
 # A quote begins a value after `=` alone. A name may begin with `=`, if it is not the rest of one.
 _VALUE = rf"(?P<equals>[{_BLANK}]*=[{_BLANK}]*(?:(?P<quote>[\"'])|[^{_BLANK}>]*))?"
-_ATTRIBUTE = re.compile(rf"[^{_BLANK}/>][^{_BLANK}/>=]*{_VALUE}")
-_REST_OF_ATTRIBUTE = re.compile(rf"[^{_BLANK}/>=]*{_VALUE}")
+_ATTRIBUTE = re.compile(rf"(?P<name>[^{_BLANK}/>][^{_BLANK}/>=]*){_VALUE}")
+_REST_OF_ATTRIBUTE = re.compile(rf"(?P<name>)[^{_BLANK}/>=]*{_VALUE}")
 _BETWEEN = re.compile(rf"[{_BLANK}/]*")
 _RAW_TEXT = ("script", "style")
 _TAG = "in a tag, outside of quotes"
@@ -41,6 +47,7 @@ PLACES = {
     "declaration": _TAG,
     "script": "in <script>",
     "style": "in <style>",
+    **dict.fromkeys(_EVENT_HANDLER, "in an attribute that is a script, such as onclick"),
 }
 """The states in which escaping doesn't protect, with the words of errors for them."""
 
@@ -106,8 +113,14 @@ def _after_attribute(pattern: re.Pattern[str], literal: str, position: int) -> t
     found = cast(re.Match[str], pattern.match(literal, position))
     position = found.end()
     if found["quote"]:
-        return found["quote"], position
+        return _kind_of(found["name"].lower()) + found["quote"], position
     return "value" if found["equals"] and position == len(literal) else "tag", position
+
+
+def _kind_of(attribute: str) -> str:
+    if attribute == "srcdoc":
+        return "srcdoc"
+    return "on" if attribute.startswith("on") else ""
 
 
 def _end(pattern: re.Pattern[str], literal: str, position: int) -> int:

@@ -23,6 +23,7 @@ known_names: dict[str, bytes] = {}
 # None for a name with too many values to keep.
 plain_names: dict[str, tuple[bytes, dict[str, Lines] | None]] = {}
 _MAX_KNOWN_NAMES = 1000
+_MAX_NAME_CHARS = 64
 _MAX_VALUES = 8
 _MAX_VALUE_CHARS = 256
 
@@ -63,8 +64,13 @@ def is_name(name: object) -> TypeGuard[str]:
     return isinstance(name, str) and bool(name) and _OF_NAMES.issuperset(name)
 
 
-def encode_name(name: str) -> bytes:
+def encode_name(name: str, *, keep: bool = True) -> bytes:
     """Returns a checked header name as it is stored: lower-case bytes.
+
+    Args:
+        name: The name.
+        keep: Whether to keep it in `known_names`. APPSEC: not if a client may have chosen it, since
+            it would stay there, in the place of a name that the app uses.
 
     Raises:
         ValueError: If `name` is not a token (RFC 9110 section 5.1).
@@ -75,7 +81,7 @@ def encode_name(name: str) -> bytes:
     if not is_name(name):
         raise ValueError(f"Invalid header name {name!r}: expected a token of RFC 9110")
     encoded = name.lower().encode("ascii")
-    if len(known_names) < _MAX_KNOWN_NAMES:
+    if keep and len(known_names) < _MAX_KNOWN_NAMES and len(name) <= _MAX_NAME_CHARS:
         known_names[name] = encoded
         if encoded not in OWN_NAMES:
             plain_names[name] = (encoded, {})

@@ -58,7 +58,9 @@ class Headers:
         for pair in pairs:
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise ValueError(f"Invalid header {pair!r}: expected a pair of name and value")
-            self.append(*pair)
+            name, value = pair
+            # Copies of a request have the names that its client chose.
+            self._lines.append((encode_name(name, keep=False), encode_value(name, value)))
 
     @property
     def raw(self) -> list[HeaderLine]:

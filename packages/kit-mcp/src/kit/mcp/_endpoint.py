@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from anyio import to_thread
 
 from kit.asgi import from_asgi
 from kit.interface import App, Context, HTTPException, Response
 from kit.interface.calls import call
+from kit.interface.paths import path_of_url
 
 from ._caller import Caller, current_caller, execution_ctx_of
 from ._guard import Guard
@@ -68,7 +68,7 @@ class Endpoint:
                 methods other than POST.
             RuntimeError: If the app is part of another one.
         """
-        if urlsplit(request.url).path != "/" or (request.scope or {}).get("type") == "websocket":
+        if path_of_url(request.url) != "/" or (request.scope or {}).get("type") == "websocket":
             return None
         self._guard.check(c)
         if self._settings.stateless and c.req.method != "POST":

@@ -151,7 +151,7 @@ class Pages:
 
     async def _answer_page(self, c: Context[Any, Any]) -> Response:
         # A browser resolves links against the path up to its last slash.
-        steps = urlsplit(c.req.url).path
+        steps = c.req.url.partition("?")[0]
         up = "../" if steps.endswith("/") and self._docs != "/" else ""
         nonce = c.get("secure_headers_nonce")
         headers = {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache"}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from anyio import to_thread
 
@@ -237,7 +237,9 @@ def prefix_of(c: Context[Any, Any], base_path: str, path: str) -> str:
         The prefix, percent-encoded; empty if there is none.
     """
     own = f"{base_path.rstrip('/')}{path}"
-    segments = urlsplit(c.req.url).path.rstrip("/").split("/")[1:]
+    # APPSEC: not by urlsplit(), which keeps the URLs that it has split.
+    url = c.req.url.partition("://")[2].partition("?")[0]
+    segments = url.rstrip("/").split("/")[1:]
     count = len([each for each in own.split("/") if each])
     root = c.req.raw.root_path.rstrip("/")
     # A parameter in the prefix of a mount could begin with a slash, and so become another host.

@@ -17,6 +17,8 @@ from ._indenting import indenter
 _JSON_TYPE = re.compile(r"application/(?:[^\s;/]+\+)?json(?=$|[;\s])", re.IGNORECASE)
 # SPEC: ECMA-262, JSON.stringify, step 6.
 _MOST_SPACE = 10
+# A larger body takes more than 10 ms. It is indented in a worker thread, so other requests go on.
+_IN_THREAD_BYTES = 8 * 1024
 # SPEC: RFC 9530 sections 2 and 3, RFC 3230 and RFC 1864: digests of the bytes that are sent.
 _DIGESTS = ("Content-Digest", "Repr-Digest", "Digest", "Content-MD5")
 
@@ -27,7 +29,8 @@ def pretty_json(*, space: int = 2, query: str = "pretty", force: bool = False) -
     The text of the response is indented, not decoded: numbers, escapes, repeated keys and the order
     of keys are kept. Responses of type `application/json` and `application/*+json` are indented;
     streams, partial content, and anything that isn't valid JSON (RFC 8259) are sent unchanged. So
-    is a response that would become more than 32 times as large, and larger than 64 KiB.
+    is a response that would become more than 32 times as large, and larger than 64 KiB. Bodies of
+    at least 8 KiB are indented in a worker thread.
 
     A strong ETag becomes a weak one (RFC 9110, section 8.8.1), since the bytes have changed.
 
@@ -56,7 +59,7 @@ def pretty_json(*, space: int = 2, query: str = "pretty", force: bool = False) -
 
     async def after(next: Next, c: Context[Any, Any]) -> None:
         await next()
-        _make_pretty(c, indent)
+        await _make_pretty(c, indent)
 
     # PERF: a plain function, since there is nothing to do after most requests.
     def pretty_json(c: Context[Any, Any], next: Next) -> Awaitable[None]:
@@ -67,7 +70,7 @@ def pretty_json(*, space: int = 2, query: str = "pretty", force: bool = False) -
     return pretty_json
 
 
-def _make_pretty(c: Context[Any, Any], indent: Callable[[str], str | None]) -> None:
+async def _make_pretty(c: Context[Any, Any], indent: Callable[[str], str | None]) -> None:
     res = c.res
     content_type = res.headers.get("Content-Type")
     if content_type is None and res.status == 304:
@@ -79,16 +82,26 @@ def _make_pretty(c: Context[Any, Any], indent: Callable[[str], str | None]) -> N
     body = res.body
     if not isinstance(body, bytes) or res.headers.has("Content-Range"):
         return
-    try:
-        text = indent(body.decode().removeprefix("\ufeff"))
-    except UnicodeDecodeError:  # SPEC: RFC 8259 section 8.1: not JSON, or compressed
+    if len(body) < _IN_THREAD_BYTES:
+        pretty = _indented(body, indent)
+    else:
+        from anyio import to_thread  # here, since most apps don't need it
+
+        pretty = await to_thread.run_sync(_indented, body, indent)
+    if pretty is None:
         return
-    if text is None:
-        return
-    c.res = res.replace(body=text.encode())
+    c.res = res.replace(body=pretty)
     _weaken_etag(c, res)
     for name in _DIGESTS:
         c.header(name)
+
+
+def _indented(body: bytes, indent: Callable[[str], str | None]) -> bytes | None:
+    try:
+        text = indent(body.decode().removeprefix("\ufeff"))
+    except UnicodeDecodeError:  # SPEC: RFC 8259 section 8.1: not JSON, or compressed
+        return None
+    return None if text is None else text.encode()
 
 
 def _weaken_etag(c: Context[Any, Any], res: Response) -> None:
