@@ -48,7 +48,9 @@ def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
             returns a decorator.
         limiter: The maximum number of threads per event loop that run the function; further
             requests wait. Default: 40 threads, shared by all functions without their own limit,
-            and separate from the threads that anyio uses otherwise.
+            and separate from the threads that anyio uses otherwise. A function that waits for what
+            other requests hold, such as a connection of a pool, needs its own: in the shared
+            threads, those that wait could keep out those that give back.
 
     Returns:
         An async handler with the name and attributes of the function.

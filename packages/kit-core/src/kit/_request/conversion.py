@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Flag
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, Literal, NewType, get_args
 
@@ -13,6 +13,7 @@ from msgspec import convert, inspect
 
 from kit.interface import FieldError, HTTPException, ProblemError, RequestValidationError
 from kit.interface.models import error_type
+from kit.interface.numerals import checked
 from kit.interface.patterns import variants
 
 Part = Literal["param", "query", "header"]
@@ -70,7 +71,7 @@ def convert_value(part: Part, name: str, value: str | None, type: Any, default: 
     if value is None:
         return default
     try:
-        return convert(value, type, strict=False)
+        return _loader(type)(value)
     except ValueError as error:
         raise _refusal(part, [_field_error(name, value, node, error)]) from error
 
@@ -88,11 +89,12 @@ def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
         TypeError: If nothing can be converted to the type.
     """
     node = _node_for("query", name, type, call="queries")
+    load = _loader(type)
     converted: list[Any] = []
     errors: list[FieldError] = []
     for index, value in enumerate(values):
         try:
-            converted.append(convert(value, type, strict=False))
+            converted.append(load(value))
         except ValueError as error:
             errors.append(_field_error(f"{name}[{index}]", value, node, error))
             if len(errors) == _MOST_ERRORS:
@@ -161,6 +163,18 @@ def _node_for(part: Part, name: str, type: Any, call: str | None = None) -> insp
     raise TypeError(
         f"c.req.{call or part}({name!r}, {show_type(type)}): {show_type(type)} {advice}"
     )
+
+
+def _loader(type: Any) -> Callable[[str], Any]:
+    try:
+        return _new_loader(type)
+    except TypeError:  # metadata in Annotated may be unhashable
+        return _new_loader.__wrapped__(type)
+
+
+@lru_cache(maxsize=256)
+def _new_loader(type: Any) -> Callable[[str], Any]:
+    return checked(partial(convert, type=type, strict=False), type, is_json=False)
 
 
 @lru_cache(maxsize=256)

@@ -221,5 +221,7 @@ def _decoder(type: Any) -> Callable[[bytes], Any]:
 @lru_cache(maxsize=256)
 def _new_decoder(type: Any) -> Callable[[bytes], Any]:
     from kit.interface.models import with_defaults
+    from kit.interface.numerals import checked
 
-    return with_defaults(msgspec.json.Decoder(type).decode, type)
+    decode = msgspec.json.Decoder(type).decode
+    return with_defaults(checked(decode, type, is_json=True), type)

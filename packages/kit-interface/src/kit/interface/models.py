@@ -30,6 +30,7 @@ from typing import (
 from ._defaults import with_defaults
 from ._problems import FieldError
 from ._web import File
+from .numerals import refuse_collisions_in_json
 
 __all__ = (
     "Model",
@@ -67,6 +68,8 @@ _ARRAYS_AND_DICTS = (
     *(abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set, abc.MutableSet),
     *(abc.Mapping, abc.MutableMapping),
 )
+
+_HASHED = (set, frozenset, dict, abc.Set, abc.MutableSet, abc.Mapping, abc.MutableMapping)
 
 # Beginnings of msgspec messages that quote client input, which may be any text.
 _TYPES_BY_START = (
@@ -153,7 +156,7 @@ def model_of(type: Any) -> Model | None:
     """
     own = None
     if hasattr(type, "model_validate_json"):
-        own = Model(type.model_validate, _of_strict_json(type.model_validate_json))
+        own = Model(type.model_validate, _of_strict_json(type.model_validate_json, type))
     # Annotated has the attributes of the type it annotates, which ignore its rules.
     if "pydantic" not in sys.modules or (own is not None and get_origin(type) is not Annotated):
         return own
@@ -325,13 +328,19 @@ def _adapted(type: Any) -> Model | None:
     if not _holds_model(type, set()):
         return None
     adapter = sys.modules["pydantic"].TypeAdapter(type)
-    return Model(adapter.validate_python, _of_strict_json(adapter.validate_json))
+    return Model(adapter.validate_python, _of_strict_json(adapter.validate_json, type))
 
 
-def _of_strict_json(validate: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    """Lets pydantic validate only JSON: its parser takes `NaN` and `Infinity` too (RFC 8259)."""
+def _of_strict_json(validate: Callable[[bytes], Any], kind: Any) -> Callable[[bytes], Any]:
+    """Lets pydantic validate only JSON: its parser takes `NaN` and `Infinity` too (RFC 8259).
+
+    Sets and dicts get no keys that were made to collide.
+    """
+    has_keys = _holds_keys(kind, set())
 
     def validate_json(data: bytes) -> Any:
+        if has_keys:
+            refuse_collisions_in_json(data)
         if b"NaN" in data or b"Infinity" in data:
             import msgspec
 
@@ -347,13 +356,31 @@ def _holds_model(kind: Any, seen: set[int]) -> bool:
     if id(kind) in seen:
         return False
     seen.add(id(kind))
+    return any(_holds_model(part, seen) for part in _parts_of(kind))
+
+
+def _holds_keys(kind: Any, seen: set[int]) -> bool:
+    """Returns whether a type contains a set, or a dict, whose keys a client can make collide."""
+    if id(kind) in seen:
+        return False
+    seen.add(id(kind))
+    arguments = get_args(kind)
+    is_hashed = (get_origin(kind) or kind) in _HASHED
+    if is_hashed and not (arguments and arguments[0] in (str, bytes, bool)):
+        return True
+    return any(_holds_keys(part, seen) for part in _parts_of(kind))
+
+
+def _parts_of(kind: Any) -> list[Any]:
+    """Returns the types within a type: arguments, members, and those of fields."""
     # The result of `type X = ...` has a __value__.
     parts = [getattr(kind, "__value__", None), *get_args(kind)]
-    if isinstance(kind, type) and any(hasattr(kind, mark) for mark in _MARKS_OF_FIELDS):
+    marks = (*_MARKS_OF_FIELDS, "__pydantic_validator__")
+    if isinstance(kind, type) and any(hasattr(kind, mark) for mark in marks):
         # msgspec reports names that can't be resolved.
         with suppress(Exception):
             parts += get_type_hints(kind, include_extras=True).values()
-    return any(_holds_model(part, seen) for part in parts if get_origin(part) is not ClassVar)
+    return [part for part in parts if part is not None and get_origin(part) is not ClassVar]
 
 
 def _place(path: str) -> str:

@@ -343,7 +343,7 @@ def _complete(value: Any) -> None:
         if isinstance(value.get("examples"), list):
             value["examples"] = [each for each in value["examples"] if is_json(each)]
         if value.get("format") == "decimal" and value.get("type") == "string":
-            value |= {"type": ["string", "number"], "pattern": DECIMAL}
+            value |= {"type": ["string", "number"], "pattern": value.get("pattern", DECIMAL)}
         enum = value.get("enum")
         if isinstance(enum, list) and enum and "type" not in value:
             kinds = {_JSON_TYPES.get(type(each)) for each in enum}

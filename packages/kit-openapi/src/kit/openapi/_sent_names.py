@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
 # The strings that are read as a Decimal, besides numbers.
-DECIMAL = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+DECIMAL = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 
 
 @cache

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar, overl
 import msgspec
 
 from kit.interface import ValidationTarget
+from kit.interface.numerals import decimal_rules
 from kit.interface.options import OptionChecks
 
 T = TypeVar("T")
@@ -44,6 +45,8 @@ class Marker:
         lt: The value is less than this.
         le: The value is less than or equal to this.
         multiple_of: The value is a multiple of this.
+        max_digits: Maximum number of digits of a Decimal.
+        decimal_places: Maximum number of digits of a Decimal after the point.
         min_length: Minimum length of a string, of bytes or of a list.
         max_length: Maximum length.
         pattern: A regular expression that must match somewhere in the string.
@@ -72,6 +75,8 @@ class Marker:
         lt: float | None = None,
         le: float | None = None,
         multiple_of: float | None = None,
+        max_digits: int | None = None,
+        decimal_places: int | None = None,
         min_length: int | None = None,
         max_length: int | None = None,
         pattern: str | None = None,
@@ -97,7 +102,11 @@ class Marker:
             "pattern": pattern,
         }
         given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+        digits = {"max_digits": max_digits, "decimal_places": decimal_places}
+        digits = {name: value for name, value in digits.items() if value is not None}
         try:
+            if digits:
+                given["extra"] = decimal_rules(**digits).extra
             self.meta = msgspec.Meta(**given) if given else None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{call}(): {error}") from None

@@ -8,6 +8,7 @@ import keyword
 import linecache
 import weakref
 from contextlib import AsyncExitStack
+from functools import partial
 from itertools import count
 from types import CoroutineType
 from typing import Any
@@ -18,6 +19,7 @@ from kit.cookie import get_cookie
 from kit.interface.calls import plain_result, settle
 from kit.interface.dependence import depend_on
 from kit.interface.media_types import is_json
+from kit.interface.numerals import checked
 from kit.interface.signatures import describe
 from kit.validator.schemas import split_values
 
@@ -203,6 +205,10 @@ class Source:
         else:
             kind = self._constant(f"type_{local}", field.annotation)
             convert = f"_convert({{}}, {kind}, strict=False)"
+            plain = partial(msgspec.convert, type=field.annotation, strict=False)
+            load = checked(plain, field.annotation, is_json=False)
+            if load is not plain:
+                convert = f"{self._constant(f'load_{local}', load)}({{}})"
         if field.default is not REQUIRED:
             default = self._default(local, field)
             value = convert.format("value")
@@ -243,7 +249,12 @@ class Source:
     def _take(self, part: Part, values: str) -> None:
         """Converts values, and gives each its local name."""
         kind = self._constant(f"{part.target}_type", part.type)
-        self._line(f"values = _convert({values}, {kind}, strict=False)")
+        plain = partial(msgspec.convert, type=part.type, strict=False)
+        load = checked(plain, part.type, is_json=False)
+        if load is plain:
+            self._line(f"values = _convert({values}, {kind}, strict=False)")
+        else:
+            self._line(f"values = {self._constant(f'load_{part.target}', load)}({values})")
         for field in part.fields:
             self._line(f"{field.local} = values.{field.attribute}")
 

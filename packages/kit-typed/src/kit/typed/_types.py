@@ -29,6 +29,7 @@ from typing import (
 import msgspec
 
 from kit.interface.models import model_of
+from kit.interface.numerals import RULES, DecimalRules, decimal_rules
 
 _SINGLE = (
     str,
@@ -61,6 +62,7 @@ _FILE = {"array_buffer", "last_modified", "name", "size"}
 _CONTEXT = {"add_exit", "execution_ctx", "matched_routes", "req"}
 _WEBSOCKET = {"__aiter__", "close", "ready_state", "receive_json", "send_json"}
 _CONSTRAINTS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern", "tz")
+_DIGITS = ("max_digits", "decimal_places")  # of Decimals
 # The libraries whose metadata are rules; metadata of others is ignored.
 _RULES = ("annotated_types", "pydantic")
 _WITHOUT_RULE = ("DocInfo", "SkipJsonSchema", "Unit", "WithJsonSchema")
@@ -337,7 +339,10 @@ def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any
     found = [meta for each in metadata for meta in _metas(each)]
     if own is not None:
         found.append(own)
-    limits = [meta for each in found for meta in _only(each, _CONSTRAINTS)]
+    limits = [meta for each in found for meta in _limits(each)]
+    found = [meta for meta in found if RULES not in (meta.extra or {})] + [
+        msgspec.Meta(**told) for meta in found if (told := _told_beside_rules(meta))
+    ]
     kind = _translated(kind)
     if get_origin(kind) in (Union, types.UnionType):
         members = [
@@ -392,7 +397,47 @@ def _translated(annotation: Any) -> Any:
 
 
 def _with(kind: Any, metas: list[msgspec.Meta]) -> Any:
+    if split(kind)[0] is decimal.Decimal:
+        return _with_decimal_rules(kind, metas)
+    if any(RULES in (meta.extra or {}) for meta in metas):
+        raise RuleError(f"max_digits and decimal_places are for Decimal, not {kind!r:.100}")
     for meta in metas:
+        kind = Annotated[kind, meta]
+    return kind
+
+
+def _limits(meta: msgspec.Meta) -> list[msgspec.Meta]:
+    """Returns the constraints in a `Meta`, those of a Decimal among them."""
+    rules = (meta.extra or {}).get(RULES)
+    given = [] if rules is None else [msgspec.Meta(extra={RULES: rules})]
+    return [*_only(meta, _CONSTRAINTS), *given]
+
+
+def _told_beside_rules(meta: msgspec.Meta) -> dict[str, Any]:
+    """Returns what a `Meta` with the rules of a Decimal says beside them."""
+    if RULES not in (meta.extra or {}):
+        return {}
+    names = ("title", "description", "examples")
+    return {name: value for name in names if (value := getattr(meta, name)) is not None}
+
+
+def _with_decimal_rules(kind: Any, metas: list[msgspec.Meta]) -> Any:
+    """Returns a Decimal with its constraints, which msgspec doesn't apply to one."""
+    kind, before = split(kind)
+    rules: dict[str, Any] = {}
+    others = []
+    for meta in [*before, *metas]:
+        if not isinstance(meta, msgspec.Meta):
+            continue
+        given = (meta.extra or {}).get(RULES)
+        for name in DecimalRules._fields:
+            value = getattr(meta, name, None) if given is None else getattr(given, name)
+            if value is not None:
+                rules[name] = value
+        if given is None:
+            others += _only(meta, tuple(set(_CONSTRAINTS) - set(DecimalRules._fields)))
+            others += _only(meta, _TOLD)
+    for meta in [*([decimal_rules(**rules)] if rules else []), *others]:
         kind = Annotated[kind, meta]
     return kind
 
@@ -422,8 +467,15 @@ def _metas(item: Any) -> list[msgspec.Meta]:
             raise _not_applied(repr(item))
         limits["tz"] = limits["tz"] is ...
     limits = {name: value for name, value in limits.items() if value is not None}
+    digits = {name: limits.pop(name) for name in _DIGITS if name in limits}
     if not limits.keys() <= set(_CONSTRAINTS):
         raise _not_applied(repr(item))
+    if digits:
+        return [*_metas_of(limits), decimal_rules(**digits)]
+    return _metas_of(limits)
+
+
+def _metas_of(limits: dict[str, Any]) -> list[msgspec.Meta]:
     return [msgspec.Meta(**limits)] if limits else []
 
 

@@ -38,6 +38,7 @@ from kit.interface.models import (
     validation_errors,
     with_defaults,
 )
+from kit.interface.numerals import checked, is_of_collisions
 
 from ._problems import (
     OBJECTS,
@@ -156,14 +157,19 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
     if isinstance(node, inspect.CustomType):
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
-        decode = msgspec.json.Decoder(kind).decode
+        decode = checked(msgspec.json.Decoder(kind).decode, kind, is_json=True)
         return Schema(
             with_defaults(decode, kind),
-            lambda value, error: errors_of_json(node, JsonProbe(decode), value, error),
+            lambda value, error: (
+                validation_errors(error)
+                if is_of_collisions(error)
+                else errors_of_json(node, JsonProbe(decode), value, error)
+            ),
         )
     load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
     if _is_array(node):
         node, load = _by_name(node)
+    load = checked(load, kind, is_json=False)
     choices = [bare(each) for each in node.types] if is_union(node) else [node]
     if not any(isinstance(each, _NAMED) for each in choices):
         raise TypeError("it has no fields with names")
