@@ -5,14 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from kit.concurrency._tasks import start_task
 from kit.interface.cancellation import Cancellation
 from kit.interface.event_loops import running_trio
-
-if TYPE_CHECKING:
-    from ._socket import WebSocket
 
 # How often connections are looked at. Until the first look a handler may begin to receive, which is
 # faster than another task that receives for it; between the next two, to notice a departure.
@@ -34,14 +31,12 @@ class LookedAfter:
     notice by itself; ten if there are messages left to receive, or if it received any before.
 
     Args:
-        ws: The connection.
         departure_of: Returns what the handler knows of the client's departure.
     """
 
-    __slots__ = ("_cancellation", "_departure_of", "_looks", "_sweep", "_ws")
+    __slots__ = ("_cancellation", "_departure_of", "_looks", "_sweep")
 
-    def __init__(self, ws: WebSocket, departure_of: Callable[[Any], Departure | None]) -> None:
-        self._ws = ws
+    def __init__(self, departure_of: Callable[[], Departure | None]) -> None:
         self._departure_of = departure_of
         self._looks = 0  # since the client has left
         self._sweep = _sweep_of_loop()
@@ -68,7 +63,7 @@ class LookedAfter:
 
     def look(self) -> None:
         """Looks at the connection, and cancels the handler once it has missed a departure."""
-        departure = self._departure_of(self._ws)
+        departure = self._departure_of()
         if departure is None or departure == "noticed":
             self._looks = 0
             return

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -487,7 +488,7 @@ def watch_always(ws: WebSocket, on_left: Callable[[], object]) -> None:
 
 def look_after(ws: WebSocket) -> LookedAfter:
     """Returns a context manager for the handler, which ends if the client leaves it unnoticed."""
-    return LookedAfter(ws, _departure_of)
+    return LookedAfter(partial(_departure_of, ws))
 
 
 def _departure_of(ws: WebSocket) -> Departure | None:
