@@ -250,7 +250,8 @@ def describe_signature(function: Any) -> str:
         )
     while isinstance(function, partial):
         function = function.func
-    return f"{getattr(function, '__qualname__', function)}{parameters}"
+    name = getattr(function, "__qualname__", None)
+    return f"{name if isinstance(name, str) else function}{parameters}"
 
 
 class _Bound:
