@@ -78,6 +78,7 @@ GIVEN: dict[str, Callable[[], tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "kit.channels.RedisBackend": lambda: (("redis://127.0.0.1",), {}),
     "kit.cookie.get_cookie": lambda: ((CONTEXT,), {}),
     "kit.cookie.get_signed_cookie": lambda: ((CONTEXT, SECRET), {}),
+    "kit.cookie.parse_cookies": lambda: (("a=b",), {}),
     "kit.dev.show_routes": lambda: ((an_app(),), {}),
     "kit.jwk.jwk": lambda: ((), {"jwks_uri": "https://x.example/jwks", "alg": ["RS256"]}),
     "kit.jwt.jwt": lambda: ((), {"secret": SECRET, "alg": "HS256"}),

@@ -54,8 +54,11 @@ def parse_cookies(header: str, name: str | None = None) -> list[tuple[str, str]]
         Names and values in the order of the header; a name may occur several times. Both are text
         of UTF-8 where they can be, else of latin-1. Values have no quotes around them, and are
         percent-decoded.
+
+    Raises:
+        TypeError: If the name isn't a str.
     """
-    if name is not None and name.isascii():
+    if name is not None and _is_ascii(name):
         return [(name, value) for value in _values(header, name)]
     cookies = []
     for pair in header.split(";"):
@@ -68,9 +71,15 @@ def parse_cookies(header: str, name: str | None = None) -> list[tuple[str, str]]
     return cookies
 
 
+def _is_ascii(name: str) -> bool:
+    if not isinstance(name, str):
+        raise TypeError(f"The name of a cookie is a str, not {name!r:.100}")
+    return name.isascii()
+
+
 def find_cookie(header: str, name: str) -> str | None:
     """Returns the value of the first cookie of this name, or None."""
-    if name.isascii():
+    if _is_ascii(name):
         for value in _values(header, name):
             return value
         return None
