@@ -263,11 +263,16 @@ async def test_never_to_another_host(path: str, location: str) -> None:
         url = "http://localhost" + path
         assert await followed(app, url) == location
         status, found = await served(app, path.encode())
-        assert (status, URL(str(found), url).href) == (301, location)
+        assert status == 301
         assert str(found).startswith("../")
+        # A backslash may be a slash to the client, but the redirect doesn't leave the host.
+        assert URL(str(found), url).host == "localhost"
+        assert "\\" in path or URL(str(found), url).href == location
         app = app_with(append_trailing_slash(always_redirect=always))
         status, found = await served(app, path.encode()[:-1])
-        assert (status, URL(str(found), url[:-1]).href) == (301, location + "/")
+        assert status == 301
+        assert URL(str(found), url[:-1]).host == "localhost"
+        assert "\\" in path or URL(str(found), url[:-1]).href == location + "/"
         assert str(found).startswith("./")
 
 
