@@ -9,6 +9,7 @@ import pytest
 
 from kit import Context, Kit, Response
 from kit.conninfo import get_conn_info
+from kit.csrf import csrf
 from kit.ip_restriction import ip_restriction
 from kit.web import Request
 
@@ -82,3 +83,19 @@ async def test_a_copy_knows_that_its_url_was_set() -> None:
     moved = Request(Request("http://x/a").replace(url="http://x/b"))
     assert moved.url == "http://x/b"
     assert moved.is_moved
+
+
+@pytest.mark.parametrize("hosts", [(b"a.example", b"b.example"), (b"b.example", b"a.example")])
+async def test_none_of_several_hosts_is_part_of_the_url(hosts: Any, client: Any) -> None:
+    app: Kit[Any, Any] = Kit()
+    app.use(csrf())
+    app.post("/", lambda c: c.text(c.req.url))
+    app.get("/", lambda c: c.text(c.req.url))
+    lines = [(b"host", host) for host in hosts]
+    server = ("127.0.0.1", 8000)
+    answered = await client().ask(app, "/", headers=lines, server=server)
+    assert answered.body == b"http://127.0.0.1:8000/"
+    for host in hosts:
+        own = (b"origin", b"http://" + host)
+        answered = await client(b"a=1").ask(app, "/", headers=[*lines, own], server=server)
+        assert answered.status == 403

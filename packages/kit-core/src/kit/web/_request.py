@@ -384,7 +384,8 @@ def has_served_path(request: Request) -> bool:
 def url_of_scope(scope: dict[str, Any]) -> str:
     """Builds the URL of an ASGI http scope from scheme, Host header, path and query.
 
-    If the Host header is missing or can't be part of a URL, the server's own address is used.
+    If the Host header is missing, repeated, or can't be part of a URL, the server's own address is
+    used.
     """
     path = scope.get("raw_path")
     text = path.decode("utf-8", "replace") if path else encode_delimiters(scope["path"])
@@ -396,7 +397,9 @@ def url_of_scope(scope: dict[str, Any]) -> str:
     text = text.replace("\\", "%5C")
     rest = encode_dropped(text + (f"?{query}" if query else "")).replace("#", "%23")
     scheme = scope.get("scheme", "http")
-    host = next((v.decode("latin-1") for n, v in scope["headers"] if n == b"host"), "")
+    # APPSEC: of several (RFC 9112, section 3.2, wants a 400), others may read another one.
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    host = hosts[0] if len(hosts) == 1 else ""
     if _HOST.fullmatch(host):
         try:
             return URL(f"{scheme}://{host}{rest}").href
