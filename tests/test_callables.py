@@ -1327,6 +1327,7 @@ NOT_IN_THE_TABLE = {
     "kit.interface.credentials:compare_by_hash_function(hash_function)": _SAME,
     "kit.interface.current:Current.run(next)": _TOOL,
     "kit.interface.models:with_defaults(load)": _TOOL,
+    "kit.interface.numerals:checked(load)": _TOOL,
     "kit.interface.observing:Observation(report)": _TOOL,
     "kit.interface.observing:unless(excludes)": _TOOL,
     "kit.interface.observing:unless(middleware)": _TOOL,
