@@ -196,7 +196,7 @@ def test_what_is_no_wsgi_application() -> None:
         takes + "asgi(scope: 'Any', receive: 'Any', send: 'Any') -> 'None': "
         "use from_asgi() for an ASGI one"
     )
-    with pytest.raises(ValueError, match=r"^Invalid workers 0 of from_wsgi\(\): expected 1 or"):
+    with pytest.raises(ValueError, match=r"^from_wsgi\(workers=0\) can't be used: expected"):
         from_wsgi(nothing, workers=0)
 
     async def on_trio() -> None:
