@@ -124,7 +124,7 @@ def test_wrong_options(options: Any, error: type[Exception], text: str) -> None:
 
 def test_an_async_init_app_in_disguise() -> None:
     # Nothing that it adds would be there, guards among them.
-    factory: Factory[Any, Any] = create_factory(init_app=functools.partial(fail))
+    factory: Factory[Any, Any] = create_factory(init_app=lambda app: fail(app))
     with pytest.raises(TypeError) as caught:
         factory.create_app()
     assert str(caught.value) == (

@@ -132,7 +132,7 @@ def check_methods(check: OptionChecks, value: Any, *, credentials: bool) -> Any:
         ValueError: If it contains an invalid method.
     """
     if callable(value):
-        return check.function("allow_methods", value, "(origin, c)")
+        return check.function("allow_methods", value, "(origin, c)", may_yield=True)
     if not _is_iterable(value):
         check.wrong_type(
             "allow_methods", value, "a method, a list of methods or a function (origin, c)"

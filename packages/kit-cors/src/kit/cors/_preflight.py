@@ -87,7 +87,7 @@ class Preflights:
         asked = c.req.header
         headers = self._fixed.copy()
         if self._allow_methods is not None:
-            methods = _joined(await call(self._allow_methods, origin, c))
+            methods = _joined(await call(self._allow_methods, origin, c, may_yield=True))
             if methods:
                 headers["Access-Control-Allow-Methods"] = methods
         vary = self._vary

@@ -38,21 +38,24 @@ _CO_ITERABLE_COROUTINE = 0x100  # inspect.CO_ITERABLE_COROUTINE
 _NO_ANSWERS = (BaseException, GeneratorType, AsyncGeneratorType)
 
 
-async def call(function: Callable[..., Awaitable[T] | T], /, *args: Any) -> T:
+async def call(
+    function: Callable[..., Awaitable[T] | T], /, *args: Any, may_yield: bool = False
+) -> T:
     """Calls a function, and awaits its result if that is awaitable.
 
     Args:
         function: A plain or async function.
         *args: Its arguments.
+        may_yield: Whether it may return a generator, e.g. for the chunks of a body.
 
     Returns:
         The result of the function, awaited if it is awaitable.
 
     Raises:
-        TypeError: If the result is a generator.
+        TypeError: If the result is a generator, unless it may be one.
     """
     result: Any = function(*args)
-    return cast(T, await settle(result, function))
+    return cast(T, await settle(result, function, may_yield=may_yield))
 
 
 def is_awaitable(value: object, /) -> bool:
@@ -67,22 +70,23 @@ def is_awaitable(value: object, /) -> bool:
     return isinstance(value, GeneratorType) and value.gi_code.co_flags & _CO_ITERABLE_COROUTINE != 0
 
 
-async def settle(result: Any, function: object, /) -> Any:
+async def settle(result: Any, function: object, /, *, may_yield: bool = False) -> Any:
     """Awaits the result of a function until it can't be awaited any more.
 
     Args:
         result: The result, awaitable or not.
         function: The function, or what to call it in the error.
+        may_yield: Whether the result may be a generator.
 
     Returns:
         The result.
 
     Raises:
-        TypeError: If it is a generator.
+        TypeError: If it is a generator, unless it may be one.
     """
     while is_awaitable(result):
         result = await result
-    if isinstance(result, (GeneratorType, AsyncGeneratorType)):
+    if not may_yield and isinstance(result, (GeneratorType, AsyncGeneratorType)):
         raise TypeError(
             f"{_named(function)} returned a generator, of which nothing has run: "
             "write return, not yield"
@@ -90,7 +94,7 @@ async def settle(result: Any, function: object, /) -> Any:
     return result
 
 
-def plain_result(result: T, function: object, /, where: str) -> T:
+def plain_result(result: T, function: object, /, where: str, *, may_yield: bool = False) -> T:
     """Refuses a result that has to be awaited, where nothing can be awaited.
 
     Coroutines are closed, and tasks are cancelled, so Python doesn't warn of them as well.
@@ -99,12 +103,13 @@ def plain_result(result: T, function: object, /, where: str) -> T:
         result: The result of a function.
         function: The function, for the error.
         where: What the function was given to, e.g. `Kit(get_path=...)`.
+        may_yield: Whether the result may be a generator.
 
     Returns:
         The result.
 
     Raises:
-        TypeError: If it is awaitable, or a generator.
+        TypeError: If it is awaitable, or a generator, unless it may be one.
     """
     if is_awaitable(result):
         dispose(result)
@@ -112,7 +117,7 @@ def plain_result(result: T, function: object, /, where: str) -> T:
             f"{where} takes a plain function: {_named(function)} is async, and nothing awaits its "
             f"result, {type(result).__name__}"
         )
-    if isinstance(result, (GeneratorType, AsyncGeneratorType)):
+    if not may_yield and isinstance(result, (GeneratorType, AsyncGeneratorType)):
         raise TypeError(
             f"{where} takes a plain function: {_named(function)} returned a generator, of which "
             "nothing has run: write return, not yield"

@@ -80,7 +80,15 @@ class OptionChecks:
                 )
         return texts
 
-    def function(self, name: str, value: Any, signature: str, *, plain: bool = False) -> Any:
+    def function(
+        self,
+        name: str,
+        value: Any,
+        signature: str,
+        *,
+        plain: bool = False,
+        may_yield: bool = False,
+    ) -> Any:
         """Checks a function, and that it can be called with its arguments.
 
         Args:
@@ -90,6 +98,7 @@ class OptionChecks:
             plain: Whether it has to be a plain function, since its result isn't awaited. Pass the
                 result to `kit.interface.calls.plain_result`, since only that shows whether, for
                 instance, a lambda calls an async function.
+            may_yield: Whether it may be a generator function, since what it yields is used.
         """
         if not callable(value):
             self.wrong_type(name, value, f"a function {signature}")
@@ -100,7 +109,7 @@ class OptionChecks:
                     f"{self.factory}({name}=...) takes a function {signature}: "
                     f"got the signature {shown}"
                 )
-        if is_generator(value):
+        if not may_yield and is_generator(value):
             raise TypeError(
                 f"{self.factory}({name}=...) takes a function {signature} that returns its result: "
                 f"{describe(value)} yields, so none of it would run"

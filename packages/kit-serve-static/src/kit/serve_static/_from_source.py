@@ -61,7 +61,7 @@ def from_source(options: SourceOptions) -> AsyncMiddleware:
         if not is_refused:
             if options.index_name and options.is_dir and await call(options.is_dir, path):
                 path = await _joined(options, path, options.index_name)
-            content = await call(options.get_content, path, c)
+            content = await call(options.get_content, path, c, may_yield=True)
         if content is None:
             if options.on_not_found is not None:
                 await call(options.on_not_found, path, c)
@@ -160,7 +160,8 @@ async def _encoded(
     available = options.encodings
     accepted = c.req.header("Accept-Encoding")
     while (encoding := choose_encoding(accepted, available)) not in (None, IDENTITY):
-        content = await call(options.get_content, path + EXTENSIONS[str(encoding)], c)
+        name = path + EXTENSIONS[str(encoding)]
+        content = await call(options.get_content, name, c, may_yield=True)
         if content is not None:
             return encoding, content
         available = tuple(each for each in available if each != encoding)

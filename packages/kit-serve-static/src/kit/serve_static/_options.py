@@ -143,7 +143,7 @@ def check_functions(check: OptionChecks, **functions: tuple[Any, str]) -> None:
     """
     for name, (value, signature) in functions.items():
         if value is not None:
-            check.function(name, value, signature)
+            check.function(name, value, signature, may_yield=name == "get_content")
 
 
 def refuse_together(wanted: str, given: Mapping[str, Any], why: str) -> None:

@@ -219,7 +219,7 @@ def _awaiting(option: str, value: Any) -> Any:
         return value
 
     async def function(*args: Any, **kwargs: Any) -> Any:
-        return await settle(value(*args, **kwargs), value)
+        return await settle(value(*args, **kwargs), value, may_yield=option != "tests")
 
     return _marked(function, value)
 
@@ -231,7 +231,7 @@ def _plain(option: str, value: Any) -> Any:
 
     def function(*args: Any, **kwargs: Any) -> Any:
         where = f"templates({option}=...) without enable_async=True"
-        return plain_result(value(*args, **kwargs), value, where)
+        return plain_result(value(*args, **kwargs), value, where, may_yield=option != "tests")
 
     return _marked(function, value)
 
