@@ -186,3 +186,13 @@ def test_call(function: Any) -> None:
         return await call(function, 1, 2)
 
     assert anyio.run(main) == 3
+
+
+def test_what_awaits_to_itself() -> None:
+    class Session:
+        def __await__(self) -> Generator[Any, Any, Any]:
+            yield from checkpoint().__await__()
+            return self
+
+    session = Session()
+    assert anyio.run(call, lambda: session) is session

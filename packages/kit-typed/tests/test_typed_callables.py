@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from unittest.mock import AsyncMock, Mock, create_autospec
 
 import pytest
+from anyio import sleep
 
 from kit import Context, HTTPException, Kit
 from kit.typed import Depends, Header, override, typed
@@ -250,3 +251,60 @@ def test_known_functions_are_called_without_looking_at_their_results() -> None:
     app.get("/", typed(endpoint))
     (route,) = app.routes
     assert "await" not in route.handler.__kit_route__.source.text
+
+
+class Connection:
+    """What can be awaited and entered, as a connection or a pool of some libraries."""
+
+    def __await__(self) -> Any:
+        raise AssertionError("it is open already")
+
+    async def __aenter__(self) -> Connection:
+        raise AssertionError("it is open already")
+
+    async def __aexit__(self, *error: object) -> None: ...
+
+    def __str__(self) -> str:
+        return "connection"
+
+
+class Lazy:
+    """What `await` reads, and which is its own result, as a session is."""
+
+    is_read = False
+
+    def __await__(self) -> Any:
+        self.is_read = True
+        yield from sleep(0).__await__()
+        return self
+
+    def __str__(self) -> str:
+        return f"read: {self.is_read}"
+
+
+def annotated_connection() -> Connection:
+    return Connection()
+
+
+async def async_connection() -> Connection:
+    return Connection()
+
+
+@pytest.mark.parametrize(
+    "dependency",
+    [
+        annotated_connection,
+        async_connection,
+        lambda: Connection(),
+        lambda: async_connection(),
+        plain_decorator(async_connection),
+    ],
+)
+@pytest.mark.parametrize("scope", ["request", "function"])
+async def test_a_connection_is_a_value(dependency: Any, scope: str) -> None:
+    assert await status_and_text(app_with(dependency, scope=scope)) == (200, '"got connection"')
+
+
+@pytest.mark.parametrize("dependency", [lambda: Lazy(), functools.partial(lambda: Lazy())])
+async def test_what_awaits_to_itself(dependency: Any) -> None:
+    assert await status_and_text(app_with(dependency)) == (200, '"got read: True"')

@@ -85,7 +85,10 @@ async def settle(result: Any, function: object, /, *, may_yield: bool = False) -
         TypeError: If it is a generator, unless it may be one.
     """
     while is_awaitable(result):
-        result = await result
+        value = await result
+        if value is result:  # such as a session or a pool, which `await` only opens
+            break
+        result = value
     if not may_yield and isinstance(result, (GeneratorType, AsyncGeneratorType)):
         raise TypeError(
             f"{_named(function)} returned a generator, of which nothing has run: "

@@ -72,8 +72,12 @@ class Opened:
 
     async def __aenter__(self) -> Any:
         result, self._result = self._result, None
-        while is_awaitable(result):
-            result = await result
+        # Connections and pools can be awaited as well as entered; what they are is the value.
+        while is_awaitable(result) and not hasattr(type(result), "__aenter__"):
+            value = await result
+            if value is result:  # such as a session, which `await` only reads
+                return value
+            result = value
         if isinstance(result, AsyncGeneratorType):
             manager: Any = asynccontextmanager(lambda: result)()
         elif isinstance(result, GeneratorType):

@@ -211,7 +211,9 @@ def _is_value(returns: Any) -> bool:
         return True
     if not isinstance(kind, type) or kind in (REQUIRED, Any, object, Iterable, AsyncIterable):
         return False
-    return not (hasattr(kind, "__await__") or issubclass(kind, (Iterator, AsyncIterator)))
+    # As in kit.typed._running.Opened.
+    is_later = hasattr(kind, "__await__") and not hasattr(kind, "__aenter__")
+    return not (is_later or issubclass(kind, (Iterator, AsyncIterator)))
 
 
 _LATER = (
@@ -468,9 +470,7 @@ def _mode_of(function: Any) -> tuple[Callable[..., Any], Mode]:
     if isinstance(own, type):
         if hasattr(own, "__aenter__"):
             return function, "async manager"
-        if hasattr(own, "__enter__"):
-            return function, "manager"
-        return function, "unclear" if hasattr(own, "__await__") else "plain"
+        return function, "manager" if hasattr(own, "__enter__") else "plain"
     if _is_async_generator(own):
         return asynccontextmanager(function), "async manager"
     if _is_plain_generator(own):
