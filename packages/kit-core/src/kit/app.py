@@ -34,7 +34,6 @@ from kit.context import B, Context, V, prepare
 from kit.interface import METHOD_NAME_ALL
 from kit.interface.callers import place_of_call
 from kit.interface.generics import fill_arguments
-from kit.interface.options import OptionChecks
 from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
 from kit.router import default_router
@@ -131,6 +130,8 @@ class Kit(Served, Generic[B, V]):
         if not isinstance(limits, Limits):
             raise TypeError(f"Kit(limits=...) takes Limits(...), not {limits!r:.100}")
         if get_path is not None:
+            from kit.interface.options import OptionChecks  # PERF: most apps have none
+
             OptionChecks("Kit").function("get_path", get_path, "(request)", plain=True)
         if lifespan is not None:
             check_lifespan(lifespan)

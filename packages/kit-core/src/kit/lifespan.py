@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from kit.interface.calls import dispose
 from kit.interface.signatures import describe
 
 __all__ = ("Lifespan",)
@@ -160,6 +159,8 @@ class Lifespan:
         assert self._open is not None  # noqa: S101 - checked by the caller
         manager = self._open()
         if not hasattr(manager, "__aenter__"):
+            from kit.interface.calls import dispose
+
             dispose(manager)
             raise TypeError(
                 f"The lifespan {describe(self._name)} returned {type(manager).__name__}, expected "
