@@ -327,7 +327,7 @@ def test_paths_that_are_not_there(api: httpx.Client) -> None:
     assert (nothing.status_code, nothing.text) == (404, "There is nothing at /nothing")
     moved = api.get("/api/books/?page=1")
     assert moved.status_code == 301
-    assert moved.headers["location"] == str(api.base_url.join("/api/books?page=1"))
+    assert moved.headers["location"] == "../books?page=1"
     head = api.head("/api/books")
     assert (head.status_code, head.content) == (200, b"")
     assert int(head.headers["content-length"]) == len(api.get("/api/books").content)

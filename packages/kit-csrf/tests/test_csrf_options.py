@@ -15,6 +15,12 @@ from kit.csrf import csrf
     ("options", "error", "text"),
     [
         (
+            {"origin": {"https://a.example": True}},
+            TypeError,
+            "csrf(origin=...) takes an origin, a list of origins or a function (origin, c), "
+            "not {'https://a.example': True}",
+        ),
+        (
             {"origin": 7},
             TypeError,
             "csrf(origin=...) takes an origin, a list of origins or a function (origin, c), not 7",

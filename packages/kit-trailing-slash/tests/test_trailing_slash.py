@@ -338,7 +338,8 @@ async def test_get_path() -> None:
     for always in (False, True):
         app = app_with(trim_trailing_slash(always_redirect=always), get_path=with_host)
         assert await answer(app, "/a/") == (301, "../a")
-        assert await answer(app, "/") == (404, None)
+        for root in ("/", "/?q=/a/", "/#/a/"):
+            assert await answer(app, root) == (404, None)
 
 
 # --- around other handlers ----------------------------------------------------------------------
@@ -401,6 +402,26 @@ async def test_a_404_of_middleware_is_redirected_only_where_no_route_is() -> Non
     app.get("/hidden/a/", ok)
     assert await answer(app, "/hidden/a/") == (404, None)
     assert await answer(app, "/hidden/b/") == (301, "../b")
+
+
+async def test_other_answers_of_middleware_stay() -> None:
+    """Such as files: no route handles the request, but it isn't missing either."""
+
+    async def files(c: Context, next: Callable[[], Awaitable[None]]) -> Response | None:
+        if c.req.path.startswith("/files/"):
+            return c.text("file")
+        if c.req.path.startswith("/secret/"):
+            raise HTTPException(401)
+        await next()
+        return None
+
+    for middleware, end in ((trim_trailing_slash(), "/"), (append_trailing_slash(), "")):
+        app = Kit()
+        app.use(middleware)
+        app.use(files)
+        assert await answer(app, f"/files/a{end}") == (200, None)
+        assert await answer(app, f"/secret/a{end}") == (401, None)
+        assert (await answer(app, f"/none/a{end}"))[0] == 301
 
 
 async def test_a_mounted_app_answers_for_itself() -> None:

