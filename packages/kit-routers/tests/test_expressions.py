@@ -174,6 +174,9 @@ def test_an_expression_sees_its_value_only(
         ("/:a{^1$}/:b{.+}/c", "/1/2/3/c", {"a": "1", "b": "2/3"}),
         ("/:a{^1$}/:b{.+}/c", "/11/2/3/c", None),
         ("/:a{[0-9/]+}/:b?", "/1/2/x", {"a": "1/2", "b": "x"}),
+        ("/x/:a{^.+$}", "/x/1/2", {"a": "1/2"}),
+        ("/x/:a{(?!2).+}", "/x/1/2/", {"a": "1/2/"}),
+        ("/x/:a{(?!2).+}", "/x/2/1", None),
     ],
 )
 def test_an_expression_before_the_end_may_match_slashes(

@@ -79,11 +79,7 @@ class PathExpression:
             text += f"/{group}"
         if is_lenient:
             text += "/?"
-        try:
-            self.pattern = re.compile(rf"{text}\Z", FLAGS)
-        except (re.error, OverflowError, RecursionError) as error:
-            reason = f"its expressions can't be combined into one: {getattr(error, 'msg', error)}"
-            raise UnsupportedPathError(path, reason, method) from error
+        self.pattern = re.compile(rf"{text}\Z", FLAGS)
 
     def read(self, path: str, start: int = 0) -> dict[str, str] | None:
         """Returns the parameters of a path.
