@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 from unittest.mock import Mock
 
 import pytest
@@ -43,7 +43,7 @@ class Placed:
                 raise LookupError(f"nothing guards {pattern}")
 
         bound.__dict__.update(__kit_check__=check, __kit_origin__=test_origin)
-        return attach(bound, validates={"param": (method, pattern)})  # type: ignore[dict-item]
+        return attach(bound, validates={"param": Literal[method, pattern]})
 
 
 def test_origin() -> None:
@@ -90,7 +90,7 @@ async def test_bound_again_in_a_sub_app() -> None:
         ("GET", "/books/of/:author/:id"),
     ]
     assert await text(app, "/books/of/ada/1") == "GET /books/of/:author/:id"
-    assert facts_of(app.routes[0].handler).validates == {"param": placed.places[-1]}
+    assert facts_of(app.routes[0].handler).validates == {"param": Literal[placed.places[-1]]}
 
 
 async def test_optional_parameters_are_bound_whole() -> None:
@@ -121,7 +121,7 @@ async def test_wrappers_run_around_it_and_have_its_facts() -> None:
 
     app = Kit().get("/x", wrapper)
     assert await text(app, "/x") == "not bound"
-    assert facts_of(app.routes[0].handler).validates == {"param": ("GET", "/x")}
+    assert facts_of(app.routes[0].handler).validates == {"param": Literal["GET", "/x"]}
     assert facts_of(wrapper).validates == {}
     assert describe(app.routes[0].handler) == describe(wrapper)
     assert placed.before == [[]]

@@ -86,9 +86,11 @@ class Unknown(TypedDict):
 def test_public_names() -> None:
     assert kit.interface.models.__all__ == (
         "Model",
+        "check_describable",
         "check_union",
         "encode_model",
         "error_type",
+        "is_file",
         "keep_if_unsafe",
         "model_of",
         "summary",

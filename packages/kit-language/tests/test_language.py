@@ -121,14 +121,14 @@ async def test_any_value_leads_to_a_supported_language(value: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        # A megabyte or so: whatever looks back as it goes on would not end within the test's time.
-        "-" * 2**20,
-        "de" + "-" * 2**20,
-        "a-" * 2**19,
-        "a-" * 2**19 + ";q=0.5",
-        "," * 2**20,
-        'de;x="' + '\\"' * 2**19,
-        "de;q=0.1,de;q=0.2," * 2**15,
+        # As long as headers may be: what looks back as it goes on would not end within the time.
+        "-" * 2**15,
+        "de" + "-" * 2**15,
+        "a-" * 2**14,
+        "a-" * 2**14 + ";q=0.5",
+        "," * 2**15,
+        'de;x="' + '\\"' * 2**14,
+        "de;q=0.1,de;q=0.2," * 2**11,
     ],
     ids=lambda value: value[:8],
 )

@@ -193,7 +193,7 @@ async def test_whatever_comes_each_line_is_one_line_of_visible_ascii(
     app = Kit()
     app.use(logger(lines.append))
     app.all("*", lambda c: c.text("x"))
-    raw_path = b"/" + raw_path
+    raw_path = b"/" + raw_path.replace(b"#", b"")  # which no request target has
     path = raw_path.decode("latin-1")
     await serve(app, method=method, path=path, raw_path=raw_path, query_string=query_string)
     match = LINES.fullmatch("\n".join(lines))

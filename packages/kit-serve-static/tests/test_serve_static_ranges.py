@@ -176,10 +176,10 @@ def test_boundaries_differ(folder: Path, site: Callable[..., Kit], ask: Callable
 @pytest.mark.parametrize(
     "wanted",
     [
-        "bytes=" + ",".join("0-" for _ in range(100_000)),
-        "bytes=" + "," * 500_000,
-        "bytes=" + "0" * 500_000 + "-",
-        "bytes=" + " " * 500_000 + "x",
+        "bytes=" + ",".join("0-" for _ in range(20_000)),
+        "bytes=" + "," * 60_000,
+        "bytes=" + "0" * 60_000 + "-",
+        "bytes=" + " " * 60_000 + "x",
     ],
 )
 def test_cve_2025_62727_long_headers_cost_no_quadratic_time(

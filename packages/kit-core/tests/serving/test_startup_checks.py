@@ -86,7 +86,8 @@ def test_lifespan_of_a_server(make: Callable[[], Kit], run: Any) -> None:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    run(make(), {"type": "lifespan"}, receive, send)
+    with pytest.raises(RuntimeError, match="never used as a decorator"):
+        run(make(), {"type": "lifespan"}, receive, send)
     [message] = sent
     assert message["type"] == "lifespan.startup.failed"
     assert message["message"].endswith(f"\nRuntimeError: {TEXT}\n")

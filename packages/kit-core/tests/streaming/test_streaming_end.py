@@ -416,7 +416,7 @@ def test_error_while_the_client_goes_away_is_logged(
 
 
 async def test_callback_that_awaits_what_was_cancelled(client: Any) -> None:
-    """Its answer is cut as well, although no `Exception` comes of it."""
+    """It is an error of the callback, whose response is cut."""
 
     async def callback(stream: StreamingApi) -> None:
         await stream.write("x")
@@ -425,8 +425,9 @@ async def test_callback_that_awaits_what_was_cancelled(client: Any) -> None:
         await task
 
     asking = client()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(RuntimeError) as caught:
         await asking.ask(served(callback))
+    assert isinstance(caught.value.__cause__, asyncio.CancelledError)
     assert not asking.complete
     assert type(await cut(client(), wrapped(callback))) is StreamAbortedError
 

@@ -72,7 +72,6 @@ VALUES: dict[str, Make] = {
     "Response, Headers": lambda c, bad: Response("x", headers=Headers({"x": bad})),
     "response.headers": headers_set,
     "Response.json": lambda c, bad: Response.json({}, headers={"x": bad}),
-    "Response.redirect": lambda c, bad: Response.redirect(bad),
     "HTTPException": raising,
     "cookie path": lambda c, bad: cookie(c, bad, path=bad),
     "cookie domain": lambda c, bad: cookie(c, bad, domain=bad),
@@ -90,6 +89,7 @@ NAMES: dict[str, Make] = {
 # What takes any text and makes something harmless of it, or refuses it.
 ENCODING: dict[str, Make] = {
     "c.redirect": lambda c, bad: c.redirect(bad),
+    "Response.redirect": lambda c, bad: Response.redirect(bad),
     "cookie value": lambda c, bad: cookie(c, bad, value=bad),
     "signed cookie": lambda c, bad: _signed(c, bad),
     "type of a blob": lambda c, bad: c.body(Blob(["x"], type=bad)),

@@ -37,7 +37,7 @@ def test_whatever_is_no_token_is_no_method(method: str) -> None:
 
 @pytest.mark.parametrize("method", [5, b"GET", ["GET"]])
 def test_method_of_another_type(method: Any) -> None:
-    with pytest.raises(ValueError, match=r"^Invalid method .*: expected a token such as GET$"):
+    with pytest.raises(TypeError, match=r"^The method of a request is a str such as 'GET', not "):
         Request("http://x/", method=method)
 
 
@@ -197,5 +197,5 @@ async def test_headers_that_a_middleware_changes_are_seen(client: Any, held: Any
 
 @pytest.mark.parametrize("headers", [5, [5], [("a",)], [("a", "1", "2")], ["ab"], {"a": 1}])
 def test_what_are_no_headers(headers: Any) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"header|iterable"):
+    with pytest.raises((TypeError, ValueError), match=r"[Hh]eader|iterable"):
         Headers(headers)

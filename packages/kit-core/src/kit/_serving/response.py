@@ -63,7 +63,10 @@ def lines_to_send(response: Response, *, is_stream: bool = False) -> Sequence[He
                 named = {each.strip().lower() for each in value.split(b",")}
                 dropped |= named & names - _NEVER_NAMED
     if response.status == 426:
-        dropped -= {b"upgrade"}  # SPEC: RFC 9110 section 15.5.22: a 426 has it
+        # SPEC: RFC 9110 sections 7.8 and 15.5.22: a 426 has Upgrade, and Connection names it.
+        dropped -= {b"upgrade"}
+        if {value.lower() for name, value in lines if name == b"connection"} == {b"upgrade"}:
+            dropped -= {b"connection"}
     if is_stream and b"content-length" in names and not _has_length(lines):
         dropped |= {b"content-length"}
     if not dropped:
