@@ -250,7 +250,7 @@ _KEPT = [
         G,
         "target with scheme and host",
         ("uvicorn-h11", *HYPERCORN),
-        "404 404 Not Found, closed",
+        "400 400 Bad Request: the target must begin with a slash, and have no fragment, closed",
         f"{_H11}; clients send such a target only to a proxy",
     ),
     Difference(
