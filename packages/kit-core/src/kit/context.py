@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from kit._support.foreign_names import CONTEXT, UnsettableName, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct, with_plain_stores
-from kit.interface.cancellation import fault_of
+from kit.interface.cancellation import fault_of, is_fault
 from kit.interface.generics import TypeVar, fill_arguments
 from kit.interface.signatures import describe
 from kit.web._body import is_stream, peek, take
@@ -973,11 +973,9 @@ async def end_request(c: Context[Any, Any], error: BaseException | None) -> None
     """
     if error is None or isinstance(error, Exception):
         await c._end(error)
-        return
-    try:
+    elif is_fault(error):
         fault = fault_of(error)
-    except BaseException:
+        await c._end(fault)
+        raise fault
+    else:
         await c._cancel(error)
-        return
-    await c._end(fault)
-    raise fault

@@ -56,7 +56,11 @@ async def handle_error(
     Raises:
         BaseException: The exception, if the request was cancelled, or the process is to end.
     """
-    error = _unwrapped(error)
+    try:
+        fault = _unwrapped(error)
+    finally:
+        del error  # or a cancellation would refer to itself by its traceback
+    error = fault
     if isinstance(error, ClientDisconnectedError):
         c._fail(error)
         _logger.debug("%s", error)
@@ -132,7 +136,11 @@ def _unwrapped(error: BaseException) -> Exception:
     Raises:
         BaseException: See `fault_of`.
     """
-    error = fault_of(error)
+    if not isinstance(error, Exception):
+        try:
+            return fault_of(error)
+        finally:
+            del error  # or it would refer to itself by its traceback
     if not isinstance(error, ExceptionGroup):
         return error
     first, *others = leaves(error)

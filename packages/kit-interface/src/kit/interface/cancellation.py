@@ -12,7 +12,7 @@ from .event_loops import running_trio
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ("Cancellation", "fault_of", "is_cancelled", "is_shielded")
+__all__ = ("Cancellation", "fault_of", "is_cancelled", "is_fault", "is_shielded")
 
 # How often a cancellation that has to wait for a shield is tried again.
 _RETRY_S = 0.01
@@ -48,6 +48,20 @@ def is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
+def is_fault(error: BaseException) -> bool:
+    """Returns whether an exception is an error of the code that raised it; see `fault_of`.
+
+    Args:
+        error: An exception that was raised in the running task.
+    """
+    if isinstance(error, Exception):
+        return True
+    asyncio: Any = sys.modules.get("asyncio")
+    if asyncio is None or not isinstance(error, asyncio.CancelledError):
+        return False
+    return running_trio() is not None or not is_cancelled()
+
+
 def fault_of(error: BaseException) -> Exception:
     """Returns the error of code that raised CancelledError although its task wasn't cancelled.
 
@@ -67,11 +81,12 @@ def fault_of(error: BaseException) -> Exception:
     """
     if isinstance(error, Exception):
         return error
-    asyncio: Any = sys.modules.get("asyncio")
-    if asyncio is None or not isinstance(error, asyncio.CancelledError):
-        raise error
-    if running_trio() is None and is_cancelled():
-        raise error
+    if not is_fault(error):
+        try:
+            raise error
+        finally:
+            # The traceback refers to this frame. A cycle would keep alive what the request holds.
+            del error
     fault = RuntimeError(
         f"The code raised {error!r}, but was not cancelled itself: it awaited a task or future "
         "that was, or raised it. Catch it where that is awaited"
