@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -326,6 +328,25 @@ def test_the_redirect_of_a_mounted_app_keeps_the_prefix(
     path = f"{quote(root_path)}/k/%C3%A9/x"
     answer = ask(run, app, "example.com", path=path, root_path=root_path)
     assert answer == (301, "", f"//www.example.com{path}")
+    # The URL of an app that isn't mounted has the root path.
+    app = app_with("www.example.com", redirect_www=True)
+    answer = ask(run, app, "example.com", path=path, root_path=root_path)
+    assert answer == (301, "", f"//www.example.com{path}")
+
+
+async def test_names_that_clients_choose_are_not_kept_without_limit() -> None:
+    app = app_with("*.example.org")
+    tail = ".".join(["x" * 60] * 3) + ".example.org"
+    await served(app, f"start.{tail}")
+    tracemalloc.start()
+    try:
+        for number in range(2000):
+            assert (await served(app, f"h{number}.{tail}"))[0] == 200
+        gc.collect()
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 150_000  # 2,000 names alone are more than 400,000 bytes
 
 
 @pytest.mark.parametrize(

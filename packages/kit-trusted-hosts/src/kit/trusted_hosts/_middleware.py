@@ -69,7 +69,7 @@ def trusted_hosts(*hosts: str, redirect_www: bool = False) -> AsyncMiddleware:
                 if header and len(remembered) < _MOST_REMEMBERED:
                     remembered.add(header)
                 return next()
-            if name in redirected and c.req.path.startswith("/"):
+            if name in redirected:
                 return _to_www(c, requested)
         raise HTTPException(400, message="Invalid Host header")
 
