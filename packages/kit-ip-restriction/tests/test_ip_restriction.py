@@ -444,3 +444,22 @@ async def test_the_handler_does_not_run_for_a_refused_client() -> None:
     app.use(ip_restriction(from_header, deny_list=["10.0.0.1"])).get("/x", handler)
     assert await answer(app, "10.0.0.1") == REFUSED
     assert ran == []
+
+
+async def test_what_is_no_address_reaches_no_rule_of_an_allow_list() -> None:
+    app = app_with(
+        deny_list=["*"], allow_list=[lambda remote: True], get_ip=lambda c: c.req.header("x-ip")
+    )
+    for address in ("unknown", "192.0.2.256", "192.0.2.7"):
+        assert await answer(app, address) == (403, "Forbidden")
+
+
+@pytest.mark.parametrize("bits", range(90, 129))
+async def test_networks_around_the_mapped_addresses(bits: int) -> None:
+    """`::ffff:0:0/96` and what it contains are IPv4; a larger network is IPv6."""
+    network = ip_network(f"::ffff:0:0/{bits}", strict=False)
+    app = app_with(allow_list=[network], get_ip=lambda c: c.req.header("x-ip"))
+    first = str(network.network_address)
+    assert (await answer(app, first))[0] == 200
+    assert (await answer(app, "0.0.0.0"))[0] == (200 if bits >= 96 else 403)
+    assert (await answer(app, "2001:db8::1"))[0] == 403

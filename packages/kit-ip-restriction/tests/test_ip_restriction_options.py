@@ -39,6 +39,12 @@ EXPECTED = (
             "ip_restriction() needs deny_list=... or allow_list=..., and got neither",
         ),
         (
+            {"rules": {"allow_list": ["*"]}, "deny_list": ["192.0.2.7"]},
+            ValueError,
+            "ip_restriction() takes either rules=... or deny_list=... and allow_list=..., "
+            "and got both",
+        ),
+        (
             {"rules": {"deny_list": []}, "allow_list": ["*"]},
             ValueError,
             "ip_restriction() takes either rules=... or deny_list=... and allow_list=..., "

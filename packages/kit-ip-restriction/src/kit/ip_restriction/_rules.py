@@ -21,7 +21,6 @@ from kit.interface.options import OptionChecks
 AddressType: TypeAlias = Literal["IPv4", "IPv6"]
 
 _CHECK = OptionChecks("ip_restriction")
-_LENGTHS: dict[AddressType, int] = {"IPv4": 32, "IPv6": 128}
 _PREFIX_LENGTH = re.compile(r"[0-9]{1,3}", re.ASCII).fullmatch
 
 
@@ -159,5 +158,5 @@ def _network(where: str, rule: Any) -> tuple[AddressType, int, int]:
         )
     if address.version == 4:
         return "IPv4", prefix, host_bits
-    kind, number = _canonical(number) if host_bits <= _LENGTHS["IPv4"] else ("IPv6", number)
+    kind, number = _canonical(number)
     return kind, number >> host_bits, host_bits
