@@ -64,7 +64,7 @@ def traits(expression: str) -> Traits:
         takes_slash=any(map(_matches_slash, taken)),
         is_anchored=any(item in _ANCHORS for item in items),
         looks_around=any(item in _BOUNDARIES or item in _LOOKAROUNDS for item in items),
-        has_groups=bool(groups or alone),
+        has_groups=bool(groups),
         stands_alone=bool(alone),
     )
 
@@ -74,7 +74,7 @@ def _without_lookarounds(items: list[str]) -> Iterator[str]:
     depth = 0
     for item in items:
         if depth:
-            depth += item[0] == "(" and item[-1] != ")"
+            depth += item[0] == "("
             depth -= item == ")"
         elif item in _LOOKAROUNDS:
             depth = 1

@@ -41,7 +41,7 @@ class PathExpression:
         path: The whole pattern, for errors.
         segments: The segments of a variant, or the last of them.
         method: The method of the route, for errors.
-        ends_with_slash: Whether a slash at the end makes no difference; `/` is never dropped.
+        ends_with_slash: Whether a slash at the end makes no difference.
 
     Raises:
         UnsupportedPathError: If an expression is invalid or can't be combined with the others.
@@ -67,17 +67,16 @@ class PathExpression:
         stretch = first_stretch(segments)
         last = len(segments) - 1
         text = ""
-        is_lenient = ends_with_slash and not (len(segments) == 1 and not segments[0].text)
         for index, segment in enumerate(segments):
             if segment.name is None:
                 # A slash at the end is accepted in any case.
-                if segment.text or index < last or not is_lenient:
+                if segment.text or index < last or not ends_with_slash:
                     text += literal_text(segments, index)
                 continue
             alone = stretch is None or index < stretch
             group = self._parameter(path, segment, method, alone=alone, is_last=index == last)
             text += f"/{group}"
-        if is_lenient:
+        if ends_with_slash:
             text += "/?"
         self.pattern = re.compile(rf"{text}\Z", FLAGS)
 
