@@ -350,6 +350,13 @@ def test_except(
         assert ask(run, middleware, path) == GUARDED, path
 
 
+def test_a_pattern_of_one_segment_leaves_paths_to_the_middleware(run: Callable[..., Any]) -> None:
+    middleware = except_("/:page", guard)
+    assert ask(run, middleware, "/open") == INSIDE
+    assert ask(run, middleware, "/open/more") == GUARDED
+    assert ask(run, middleware, "/") == GUARDED
+
+
 def test_conditions_of_a_generator(run: Callable[..., Any]) -> None:
     middleware = except_((path for path in ("/a", "/b")), guard)
     assert [ask(run, middleware, path) for path in ("/a", "/b", "/c")] == [INSIDE, INSIDE, GUARDED]
@@ -745,6 +752,12 @@ def test_wrong_parts(name: str, parts: tuple[Any, ...], text: str) -> None:
             TypeError,
             "except_(condition=...) takes a path pattern, a condition (c), or a list of them, "
             "not {'/x': 1}",
+        ),
+        (
+            iter(()),
+            ValueError,
+            "except_(condition=[]) can't be used: expected at least one; without any, use the "
+            "middleware itself",
         ),
         (
             [],
