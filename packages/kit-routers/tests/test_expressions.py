@@ -252,3 +252,21 @@ def test_position_of_what_is_invalid(
     with pytest.raises(UnsupportedPathError) as caught:
         router.add("GET", path, 1)
     assert caught.value.position == path.index("[")
+
+
+@pytest.mark.parametrize("make", [*ROUTERS, default_router, path_matcher_as_router])
+@pytest.mark.parametrize(
+    ("pattern", "path", "value"),
+    [
+        ("/:day{[0-9]{4}/[0-9]{2}}", "/2026/11", "2026/11"),
+        ("/:day{[0-9]{4}/x}/log", "/2026/x/log", "2026/x"),
+        (r"/:brace{\{/\}}", "/{/}", "{/}"),
+    ],
+)
+def test_braces_within_an_expression(make: Any, pattern: str, path: str, value: str) -> None:
+    router = make()
+    router.add("GET", pattern, 1)
+    router.add("GET", "/unrelated", 2)
+    params = {} if make is path_matcher_as_router else {pattern[2:].partition("{")[0]: value}
+    assert resolve(router.match("GET", path)) == [(1, params)]
+    assert resolve(router.match("GET", "/2026/1")) == []

@@ -15,7 +15,8 @@ FLAGS = re.ASCII | re.DOTALL
 r"""The flags of all expressions: `\d` is 0-9, as in JavaScript, and `.` matches a newline too."""
 
 _PARAMETER = re.compile(r":([^{}]+)(?:\{(.+)\})?", re.DOTALL)
-_SLASH_OUTSIDE_BRACES = re.compile(r"\{[^}]+\}|(/)", re.DOTALL)
+# An expression may have braces itself, as in `{[0-9]{4}/[0-9]{2}}`.
+_SLASH_OUTSIDE_BRACES = re.compile(r"\{(?:\\.|[^{}\\]|\{[^{}]*\})+\}|(/)", re.DOTALL)
 _GLOBAL_FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
 # Patterns are written by developers, but an app may have many thousands of them.
 _MOST_CACHED = 4096
