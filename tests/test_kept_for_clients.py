@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import gc
+import sys
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import anyio
@@ -153,8 +154,14 @@ KINDS: dict[str, tuple[Callable[[], Kit[Any, Any]], Ask]] = {
 }
 
 
-async def grown(app: Kit[Any, Any], ask: Ask, before: list[str], values: list[str]) -> int:
-    """Returns by how many bytes memory grows with requests with these values, after others."""
+async def grown(
+    app: Kit[Any, Any], ask: Ask, before: list[str], rounds: Iterable[list[str]]
+) -> int:
+    """Returns by how many bytes memory grows with requests with the values of a round.
+
+    The smallest growth counts: values that were kept would add to it in each round. What the
+    process itself keeps once, such as a larger table of interned strings, does not.
+    """
 
     async def send(value: str) -> None:
         method, path, headers = ask(value)
@@ -173,17 +180,24 @@ async def grown(app: Kit[Any, Any], ask: Ask, before: list[str], values: list[st
         for task in tasks:
             await task
 
+    def traced() -> int:
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    least = sys.maxsize
     tracemalloc.start()
     try:
         # Fills the bounded caches, whose values are replaced afterwards.
         for value in before:
             await send(value)
-        gc.collect()
-        size = tracemalloc.get_traced_memory()[0]
-        for value in values:
-            await send(value)
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0] - size
+        for values in rounds:
+            size = traced()
+            for value in values:
+                await send(value)
+            least = min(least, traced() - size)
+            if least < MOST_GROWTH_BYTES:
+                break
+        return least
     finally:
         tracemalloc.stop()
 
@@ -192,13 +206,19 @@ async def grown(app: Kit[Any, Any], ask: Ask, before: list[str], values: list[st
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_values_are_not_kept(kind: str) -> None:
     build, ask = KINDS[kind]
-    values = [f"{number:x}" for number in range(2 * NUMBER)]
-    assert anyio.run(grown, build(), ask, values[:NUMBER], values[NUMBER:]) < MOST_GROWTH_BYTES
+    before, *rounds = (
+        [f"{number:x}" for number in range(start, start + NUMBER)]
+        for start in range(0, 4 * NUMBER, NUMBER)
+    )
+    assert anyio.run(grown, build(), ask, before, rounds) < MOST_GROWTH_BYTES
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_long_values_are_not_kept(kind: str) -> None:
     build, ask = KINDS[kind]
     before = [f"{number:x}" for number in range(100)]
-    values = [f"{number:04x}" * (LONG // 4) for number in range(300)]
-    assert anyio.run(grown, build(), ask, before, values) < MOST_GROWTH_BYTES
+    rounds = (
+        [f"{number:04x}" * (LONG // 4) for number in range(start, start + 300)]
+        for start in range(0, 900, 300)
+    )
+    assert anyio.run(grown, build(), ask, before, rounds) < MOST_GROWTH_BYTES

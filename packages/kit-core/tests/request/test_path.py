@@ -110,7 +110,8 @@ PIECES = st.lists(
         st.sampled_from(["%C3%A9", "%F0%9F%98%80", "%F0%9F", "%E3%81"]),
         st.sampled_from(["%ED%A0%80", "%C0%80", "%00", "%zz", "%4", "%", "+", "/", "é", "あ", "a"]),
         st.binary(max_size=3).map(lambda b: "".join(f"%{n:02x}" for n in b)),
-        st.text(max_size=3),
+        # A request with a raw "#" in its target is refused, see test_targets.
+        st.text(st.characters(exclude_characters="#", exclude_categories=["Cs"]), max_size=3),
     ),
     max_size=8,
 ).map("".join)
