@@ -45,69 +45,52 @@ def test_the_tree_of_this_repository_is_as_it_should_be(checkout: Checkout) -> N
     assert checkout.files() == before
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "said"),
-    [
-        pytest.param(
-            "pyproject.toml",
-            SOURCE,
-            "",
-            f"missing line: {SOURCE.rstrip()!r}",
-            id="source is missing",
-        ),
-        pytest.param(
-            "pyproject.toml",
-            SOURCE,
-            f"{SOURCE}kit-gone = {{ workspace = true }}\n",
-            "unexpected line: 'kit-gone = { workspace = true }'",
-            id="source of no package",
-        ),
-        pytest.param(
-            "pyproject.toml", PATH, "", f"missing line: {PATH.strip()!r}", id="path is missing"
-        ),
-        pytest.param(
-            "pyproject.toml",
-            PATH,
-            f'{PATH}    "packages/kit-gone/src",\n',
-            "unexpected line: '\"packages/kit-gone/src\",'",
-            id="path of no package",
-        ),
-        pytest.param(
-            "README.md",
-            README_ROW,
-            "",
-            f"missing line: {README_ROW.rstrip()!r}",
-            id="row of the README",
-        ),
-        pytest.param(
-            "docs/reference/index.md",
-            REFERENCE_ROW,
-            "",
-            "missing line: '| [`kit.logger`](kit.logger.md) | kit-logger | Request logging "
-            "middleware |'",
-            id="row of the reference",
-        ),
-        pytest.param(
-            "docs/reference/index.md",
-            REFERENCE_ROW,
-            f"{REFERENCE_ROW}| [`kit.gone`](kit.gone.md) | kit-gone | `gone` |\n",
-            "unexpected line: '| [`kit.gone`](kit.gone.md) | kit-gone | `gone` |'",
-            id="reference to no module",
-        ),
-        pytest.param(
-            "docs/packages/index.md",
-            INDEX_ROW,
-            "",
-            "missing line: '| `kit-logger` | `kit.logger`: Request logging middleware |'",
-            id="row of the docs",
-        ),
-    ],
-)
-def test_central_places(checkout: Checkout, file: str, old: str, new: str, said: str) -> None:
-    checkout.edit(file, old, new)
-    assert check(checkout) == f"{file}: {said}\n"
-    assert check(checkout, "--write") == f"wrote {file}\n{FINE}"
+MISSING = [
+    ("pyproject.toml", SOURCE, SOURCE),
+    ("pyproject.toml", PATH, PATH),
+    ("README.md", README_ROW, README_ROW),
+    (
+        "docs/packages/index.md",
+        INDEX_ROW,
+        "| `kit-logger` | `kit.logger`: Request logging middleware |\n",
+    ),
+    (
+        "docs/reference/index.md",
+        REFERENCE_ROW,
+        "| [`kit.logger`](kit.logger.md) | kit-logger | Request logging middleware |\n",
+    ),
+]
+UNEXPECTED = [
+    ("pyproject.toml", SOURCE, "kit-gone = { workspace = true }\n"),
+    ("pyproject.toml", PATH, '    "packages/kit-gone/src",\n'),
+    (
+        "docs/reference/index.md",
+        REFERENCE_ROW,
+        "| [`kit.gone`](kit.gone.md) | kit-gone | `gone` |\n",
+    ),
+]
+
+
+def test_missing_lines_of_the_central_places_are_written(checkout: Checkout) -> None:
+    for file, line, _ in MISSING:
+        checkout.edit(file, line, "")
+    assert check(checkout) == "".join(
+        f"{file}: missing line: {expected.strip()!r}\n" for file, _, expected in MISSING
+    )
+    wrote = "".join(f"wrote {file}\n" for file in dict.fromkeys(file for file, *_ in MISSING))
+    assert check(checkout, "--write") == f"{wrote}{FINE}"
     assert check(checkout) == FINE
+
+
+def test_unexpected_lines_of_the_central_places_are_taken_out(checkout: Checkout) -> None:
+    before = checkout.files()
+    for file, line, more in UNEXPECTED:
+        checkout.edit(file, line, line + more)
+    assert check(checkout) == "".join(
+        f"{file}: unexpected line: {more.strip()!r}\n" for file, _, more in UNEXPECTED
+    )
+    check(checkout, "--write")
+    assert checkout.files() == before
 
 
 def test_the_row_of_another_distribution_is_corrected(checkout: Checkout) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
+import pytest
 
 from kit import Context, Kit
 from kit.websocket import WebSocket, WebSocketDisconnectedError, upgrade_websocket
@@ -68,6 +69,7 @@ def test_its_cleanup_may_wait_on_asyncio(peer: Any) -> None:
     assert ended == ["rolled back"]
 
 
+@pytest.mark.slow
 def test_a_handler_that_received_before_it_only_sends(run: Any, peer: Any) -> None:
     ended: list[str] = []
 
@@ -90,6 +92,7 @@ def test_a_handler_that_received_before_it_only_sends(run: Any, peer: Any) -> No
     assert ended == ["cancelled"]
 
 
+@pytest.mark.slow
 def test_messages_that_nobody_receives_don_t_keep_it(run: Any, peer: Any) -> None:
     ended: list[str] = []
 
