@@ -14,6 +14,7 @@ import gc
 import inspect
 import json
 import logging
+import sys
 import types
 import unittest.mock
 import warnings
@@ -224,6 +225,8 @@ KNOWN_TO_BE_ASYNC = (
     "Mock of an async function",
     "AsyncMock",
     "async, returns a coroutine",
+    # Which says that it is async since then.
+    *(["autospec of an async function"] if sys.version_info >= (3, 13) else []),
 )
 PLAIN_SHAPES = ("Mock", "Mock of a function")
 
