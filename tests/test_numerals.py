@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
@@ -404,6 +405,9 @@ class KeyedModel(pydantic.BaseModel):
 
     numbers: set[int] = set()
     uuids: dict[UUID, int] = {}
+    prices: set[Decimal] = set()
+    grouped: defaultdict[int, list[int]] = defaultdict(list)
+    counted: Counter[int] = Counter()
 
 
 NUMBERS = [MODULUS * i for i in range(3000)]
@@ -418,6 +422,20 @@ COLLIDING: list[dict[str, Any]] = [
     {"pairs": [[each, 1] for each in NUMBERS]},
     {"prices": [str(each) for each in NUMBERS]},
     {"prices": [f"{pow(10, k, MODULUS)}e-{k}" for k in range(3000)]},
+    # Python's constructor takes them, and would build the set before they are refused.
+    {"prices": [f"{each} " for each in NUMBERS]},
+    {"prices": [f"{str(each)[0]}_{str(each)[1:]}" for each in NUMBERS[1:]]},
+    {"prices": [f"+0{each}." for each in NUMBERS]},
+]
+COLLIDING_IN_MODELS: list[dict[str, Any]] = [
+    COLLIDING[0],
+    COLLIDING[3],
+    *({"numbers": [write.format(each) for each in NUMBERS]} for write in ("{} ", "0{}", "+{}")),
+    {"uuids": {f"urn:uuid:{each}": 1 for each in UUIDS}},
+    {"uuids": {f"{{{each}}}": 1 for each in UUIDS}},
+    {"prices": [f" {each}" for each in NUMBERS]},
+    {"grouped": {str(each): [] for each in NUMBERS}},
+    {"counted": {str(each): 1 for each in NUMBERS}},
 ]
 ORDINARY: list[dict[str, Any]] = [
     {"numbers": [*range(-20_000, 20_000)]},
@@ -470,7 +488,7 @@ async def test_keys_that_collide_are_refused(path: str, body: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("path", ["/pydantic", "/validator/pydantic"])
-@pytest.mark.parametrize("body", [COLLIDING[0], COLLIDING[3]], ids=["set", "dict"])
+@pytest.mark.parametrize("body", COLLIDING_IN_MODELS, ids=lambda body: ",".join(body))
 async def test_keys_of_models_that_collide_are_refused(path: str, body: dict[str, Any]) -> None:
     response = await reading_keys().request(path, method="POST", json=body)
     assert response.status == 400

@@ -25,6 +25,7 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
+    is_typeddict,
 )
 
 from ._defaults import with_defaults
@@ -68,8 +69,6 @@ _ARRAYS_AND_DICTS = (
     *(abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set, abc.MutableSet),
     *(abc.Mapping, abc.MutableMapping),
 )
-
-_HASHED = (set, frozenset, dict, abc.Set, abc.MutableSet, abc.Mapping, abc.MutableMapping)
 
 # Beginnings of msgspec messages that quote client input, which may be any text.
 _TYPES_BY_START = (
@@ -368,8 +367,10 @@ def _holds_keys(kind: Any, seen: set[int]) -> bool:
         return False
     seen.add(id(kind))
     arguments = get_args(kind)
-    is_hashed = (get_origin(kind) or kind) in _HASHED
-    if is_hashed and not (arguments and arguments[0] in (str, bytes, bool)):
+    origin = get_origin(kind) or kind
+    is_hashed = isinstance(origin, type) and issubclass(origin, (abc.Set, abc.Mapping))
+    has_safe_keys = is_typeddict(origin) or (arguments and arguments[0] in (str, bytes, bool))
+    if is_hashed and not has_safe_keys:
         return True
     return any(_holds_keys(part, seen) for part in _parts_of(kind))
 

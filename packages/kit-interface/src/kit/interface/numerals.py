@@ -15,7 +15,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from math import isfinite
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
@@ -43,7 +43,9 @@ _MOST_DIGITS = 4300
 # APPSEC: a list of no more takes no time, whatever is in it. Of more, so many may collide.
 _FEW = 16
 _COLLISIONS = "Too many values have the same hash"
-_UUID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
+_UUID = re.compile(r"(?:urn:uuid:|\{)?([0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12})\}?")
+# Python's and pydantic's constructors of numbers take more spellings than `_NUMERAL`.
+_LIKE_A_NUMBER = re.compile(r"[\s_+-]*\.?\d")
 
 
 class DecimalRules(NamedTuple):
@@ -250,11 +252,8 @@ def _key_of(value: Any) -> tuple[str, int]:
 
     The hash of a text is random for each process, so a client can't choose it.
     """
-    if isinstance(value, _Numeral) or (isinstance(value, str) and _NUMERAL.fullmatch(value)):
-        number = Decimal(value)
-        return _plain(number), hash(number)
     if isinstance(value, str):
-        return value, int(value.replace("-", ""), 16) % _MODULUS if _is_uuid(value) else hash(value)
+        return _key_of_text(value)
     if isinstance(value, (list, tuple)):
         keys = [_key_of(each) for each in value]
         return repr([text for text, _ in keys]), hash(tuple(number for _, number in keys))
@@ -267,8 +266,21 @@ def _key_of(value: Any) -> tuple[str, int]:
 _MODULUS = sys.hash_info.modulus
 
 
-def _is_uuid(value: str) -> bool:
-    return _UUID.fullmatch(value) is not None
+def _key_of_text(text: str) -> tuple[str, int]:
+    # APPSEC: whatever a constructor takes. A number with a blank, which is refused only after the
+    # set was built, and the UUIDs in braces that pydantic takes have the same hashes.
+    uuid = _UUID.fullmatch(text)
+    if uuid is not None:
+        number = int(uuid[1].replace("-", ""), 16)
+        return f"{number:032x}", number % _MODULUS
+    if _LIKE_A_NUMBER.match(text):
+        try:
+            decimal = Decimal(text)
+        except InvalidOperation:
+            return text, hash(text)
+        if decimal.is_finite():
+            return _plain(decimal), hash(decimal)
+    return text, hash(text)
 
 
 def _plain(number: Decimal) -> str:
