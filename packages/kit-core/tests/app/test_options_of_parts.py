@@ -19,6 +19,10 @@ async def read(c: Context) -> Response:
     return c.text(f"{len(await c.req.bytes())}")
 
 
+def read_header(c: Context) -> Response:
+    return c.text(f"{len(c.req.header('x-id') or '')}")
+
+
 async def read_form(c: Context) -> Response:
     return c.json([*(await c.req.parse_body())])
 
@@ -89,6 +93,16 @@ async def test_limits_of_an_app_within_an_app_within_an_app() -> None:
     for path, most in (("/middle/inner/read", 5), ("/middle/read", 8), ("/read", 10)):
         assert await get(app, path, "POST", body="x" * most) == f"200 {most}"
         assert (await get(app, path, "POST", body="x" * (most + 1))).startswith("413 ")
+
+
+async def test_limit_of_headers_applies_to_the_routes() -> None:
+    part = Kit(limits=Limits(max_header_size_bytes=5)).get("/header", read_header)
+    app = Kit().get("/header", read_header).route("/part", part)
+    assert await get(app, "/part/header", headers={"x-id": "12345"}) == "200 5"
+    assert (await get(app, "/part/header", headers={"x-id": "123456"})).startswith("431 ")
+    assert await get(app, "/header", headers={"x-id": "123456"}) == "200 6"
+    with pytest.raises(ValueError, match="max_header_size_bytes"):
+        Kit(limits=Limits(max_header_size_bytes=4)).route("/", part)
 
 
 async def test_limits_through_base_path() -> None:

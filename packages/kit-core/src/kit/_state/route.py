@@ -31,7 +31,7 @@ class Route(RouterRoute):
             to the pattern; otherwise None. See `kit.interface.binding`.
         error_handlers: The error handlers of the apps that it was added through by `route` and
             `base_path`, innermost first, without those of the app that it is part of.
-        limits: The limits for request bodies of the apps that it was added through by `route`.
+        limits: The limits of the apps that it was added through by `route`.
         is_temporary: Whether it was made for a single request, so nothing may be kept for it.
         tail: How the handler ends, see `kit._app.tail_calls`; None until `kit.compose` needs it.
 

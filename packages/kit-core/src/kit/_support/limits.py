@@ -68,7 +68,7 @@ class Limits(Struct, frozen=True):
     def changes(self) -> dict[str, int | None]:
         """The limits that differ from the default."""
         default = Limits()
-        own = {name: getattr(self, name) for name in LIMITS}
+        own = {name: getattr(self, name) for name in type(self).__struct_fields__}
         return {name: limit for name, limit in own.items() if limit != getattr(default, name)}
 
     def but(self, **changes: int | None) -> Limits:
