@@ -125,7 +125,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _finalized: bool = False
     _status: int | None = None
     _lines: Lines | None = None  # set before there is a response
-    # The last response that was built here, and the lines set before that it has or has removed.
+    # The last response that was built here, and the lines set before that it has.
     _taker: Response | None = None
     _taken: Sequence[HeaderLine] | None = None
     _variables: dict[str, Any] | None = None
@@ -298,7 +298,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             raise TypeError(f"c.res can be set to a Response or None, not {type(value).__name__}")
         old = self._res
         if value is None:
-            self._taker, self._taken = None, self._lines
+            self._taker = self._taken = None
+            self._lines = ()
         elif old is not None or self._lines is not None:
             value = self._join(value)
         if old is not None and is_stream(peek(old)) and not _have_same_body(old, value):
@@ -320,12 +321,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             return response
         if old is None:
             lines: Sequence[HeaderLine] = self._lines or ()
-            # Without a taker, c.res = None has removed them.
-            is_taken = taken is not None and (taker is response or taker is None)
         else:
             lines = lines_to_keep(old._lines, response._status) if is_old else old._lines
-            is_taken = taken is not None and taker is response
-        if is_taken and taken is not None:
+        if taken is not None and taker is response:
             lines = [line for line in lines if line not in taken]
         if is_old and old is not None:
             return take_over(response, old, lines)
@@ -803,35 +801,21 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             self._lines = tuple(lines_to_keep(self._lines))
 
     def _answer(self, error: HTTPException) -> Response:
-        """Returns the response to an HTTPException."""
+        """Returns the response to an HTTPException, without the headers that were set before."""
         res: Any = error.res
-        if res is None and error.body is None and self._res is None and self._lines is None:
-            # PERF: nearly every one. The rest of this method would take three times as long.
-            is_empty = not error.message and error.status in NULL_BODY_STATUSES
-            content = None if is_empty else (error.message or "").encode()
-            line = None if is_empty else _TEXT_LINE
-            return make_response(content, line, error.status, error.headers or None, None)
         if res is None and error.body is not None:
             res = Response(error.body)
-        if res is None:
-            is_empty = not error.message and error.status in NULL_BODY_STATUSES
-            content = None if is_empty else (error.message or "").encode()
-            res = BuiltResponse(content, 200, () if is_empty else _TEXT_LINES)
-        # The exception, and so its response, may be an object that is raised repeatedly.
-        body = peek(res) if isinstance(peek(res), bytes) else take(res)
-        response = self._respond(body, None, error.status, None)
-        headers = response.headers
-        for name in dict.fromkeys(name.decode("latin-1") for name, _ in res.headers.raw):
-            # Cookies add up, but a response created by `c` already includes those set on `c`.
-            if name != "set-cookie":
-                headers.delete(name)
-            kept = headers.get_all(name)
-            for value in res.headers.get_all(name):
-                if value not in kept:
-                    headers.append(name, value)
-        for name, value in (error.headers or {}).items():
-            headers.set(name, value)
-        return response
+        lines: Sequence[HeaderLine]
+        if res is not None:
+            prepare(self, res)
+            # The exception, and so its response, may be an object that is raised repeatedly.
+            body = peek(res) if isinstance(peek(res), bytes) else take(res)
+            lines = res._lines
+        elif not error.message and error.status in NULL_BODY_STATUSES:
+            body, lines = None, ()
+        else:
+            body, lines = (error.message or "").encode(), _TEXT_LINES
+        return make_response(body, None, error.status, error.headers or None, lines)
 
     def _final_response(self) -> Response:
         """Returns the response once all handlers have run.
@@ -917,7 +901,7 @@ def claim(c: Context[Any, Any], response: Response, handler: Any) -> Response:
     """
     if c._lines is None or (response is c._taker and c._taken is c._lines):  # PERF: nearly always
         return response
-    if not c._finalized:
+    if c._res is None or not c._finalized:
         return c._join(response)
     refuse_second(c, response, handler)
     return c.res
@@ -929,7 +913,7 @@ def accept(c: Context[Any, Any], response: Response, handler: Any) -> None:
     Raises:
         HandlerError: As for `claim`.
     """
-    if c._finalized:
+    if c._finalized and c._res is not None:
         refuse_second(c, response, handler)
     elif c._res is None and response is c._taker and c._taken is c._lines:
         c._res = response  # PERF: it has all headers
@@ -946,7 +930,7 @@ def refuse_second(c: Context[Any, Any], response: Response, handler: Any) -> Non
     """
     try:
         check_second(c, response, handler)
-    except HandlerError:
+    except Exception:
         c._close_later(response)
         raise
 

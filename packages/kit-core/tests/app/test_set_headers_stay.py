@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -300,6 +302,31 @@ async def test_error_stays_out_of_caches_as_was_asked(
     assert response.headers.get("cache-control") == sent_with_error
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("alone", [True, False])
+async def test_lists_have_the_lines_of_both_if_the_response_is_raised(
+    alone: bool, engine: Engine
+) -> None:
+    """A response has the same headers whether it is returned, or raised in an HTTPException."""
+    before = {"vary": "Origin", "link": "</a>", "server-timing": "a", "x-one": "before"}
+    own = {"vary": "Cookie", "link": "</b>", "server-timing": "b", "x-one": "own"}
+
+    async def prepare(c: Context, next: Any) -> None:
+        c.set_headers(before)
+        await next()
+
+    def raising(c: Context) -> Response:
+        if alone:
+            c.set_headers(before)
+        raise HTTPException(403, res=Response("no", headers=own))
+
+    app = Kit().get("/", raising) if alone else Kit().use(prepare).get("/", raising)
+    _, lines, _ = await engine(app, "/")
+    for name in before:
+        texts = [value for each, value in lines if each == name]
+        assert texts == ([before[name], own[name]] if name != "x-one" else ["own"])
+
+
 # --- what is removed ---------------------------------------------------------------------------
 
 
@@ -330,6 +357,28 @@ async def test_none_removes_what_was_set() -> None:
         _, lines, content = await engine(app_of(built_here, alone=False, middleware=reset), "/")
         assert content == b"new"
         assert {name for name, _ in lines} <= {"content-type", "content-length"}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize(
+    "response", [lambda c: Response("new"), lambda c: c.text("new"), lambda c: c.body("new")]
+)
+async def test_response_after_none_is_the_first_one(
+    response: Any, alone: bool, engine: Engine
+) -> None:
+    async def handler(c: Context) -> Response:
+        c.header("x-old", "1")
+        c.res = Response("old", headers={"x-old": "1"})
+        c.res = None
+        c.header("x-new", "1")
+        made: Response = response(c)
+        return made
+
+    app = Kit().get("/", handler) if alone else Kit().use(passing).get("/", handler)
+    status, lines, content = await engine(app, "/")
+    assert (status, content) == (200, b"new")
+    assert {name for name, _ in lines} - {"content-type", "content-length"} == {"x-new"}
 
 
 # --- replaced responses ------------------------------------------------------------------------
@@ -566,6 +615,43 @@ async def test_stream_of_a_second_response_is_closed(engine: Engine) -> None:
     app.get("/", built_here)
     status, _, _ = await engine(app, "/")
     assert (status, upstream.closed) == (500, 1)
+
+
+def test_second_response_is_an_error_in_a_new_process() -> None:
+    """Modules that are imported at first use haven't been, unlike in the tests above."""
+    code = """
+from asyncio import run
+from kit import Kit, Response
+from kit.interface import HandlerError
+
+class Upstream:
+    closed = False
+    def __aiter__(self): return self
+    async def __anext__(self): raise StopAsyncIteration
+    async def aclose(self): Upstream.closed = True
+
+async def late(c, next):
+    await next()
+    return Response(Upstream())
+
+app = Kit().use(late).get("/", lambda c: c.text("x"))
+app.on_error(HandlerError, lambda error, c: c.text("refused", 500))
+response = run(app.request("/"))
+print(run(response.text()), Upstream.closed)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["refused", "True"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_stream_that_the_response_of_an_error_replaces_is_closed(engine: Engine) -> None:
+    upstream = Upstream()
+
+    def refuse(c: Context) -> Response:
+        raise HTTPException(403, res=Response(upstream).replace(body="no"))
+
+    status, _, content = await engine(Kit().get("/", refuse), "/")
+    assert (status, content, upstream.closed) == (403, b"no", 1)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
