@@ -238,6 +238,47 @@ async def test_a_wrong_return_annotation_is_an_error(recwarn: pytest.WarningsRec
     assert not list(recwarn)
 
 
+class Later:
+    """An awaitable that is no coroutine, as a Future is."""
+
+    def __init__(self, awaitable: Any) -> None:
+        self.awaitable = awaitable
+
+    def __await__(self) -> Any:
+        return self.awaitable.__await__()
+
+
+async def refuse() -> str:
+    raise HTTPException(403)
+
+
+async def later_guard() -> str:
+    return Later(refuse())  # type: ignore[return-value]
+
+
+async def later_twice() -> Any:
+    return Later(later_guard())
+
+
+@pytest.mark.parametrize("guard", [later_guard, later_twice, async_decorator(later_guard)])
+async def test_an_awaitable_that_an_async_guard_returns_is_awaited(guard: Any) -> None:
+    assert (await status_and_text(app_with(guard)))[0] == 403
+
+
+async def test_an_awaitable_in_place_of_the_annotated_value_is_an_error() -> None:
+    work = refuse()
+
+    def wrong() -> str:
+        return Later(work)  # type: ignore[return-value]
+
+    app = app_with(wrong)
+    app.on_error(lambda error, c: c.text(str(error), 500))
+    status, text = await status_and_text(app)
+    work.close()
+    assert status == 500
+    assert text.endswith("is async, and nothing awaits its result, Later")
+
+
 def test_known_functions_are_called_without_looking_at_their_results() -> None:
     """So that the usual ones are as fast as in hand-written code."""
 

@@ -16,7 +16,7 @@ from types import AsyncGeneratorType, GeneratorType
 from typing import Any, NoReturn
 
 from kit.interface import Context, is_response
-from kit.interface.calls import is_awaitable
+from kit.interface.calls import is_awaitable, plain_result
 
 # Results of these types are encoded as JSON without further checks.
 _PLAIN = (dict, list, tuple, str, int, float, bool)
@@ -49,6 +49,29 @@ async def _leave_async(
     return await manager.__aexit__(*_as_arguments(error))
 
 
+async def awaited(result: Any) -> Any:
+    """Returns what a result of a dependency is once it was awaited, however often that takes.
+
+    Connections and pools can be awaited as well as entered; what they are is the value.
+    """
+    while is_awaitable(result) and not hasattr(type(result), "__aenter__"):
+        value = await result
+        if value is result:  # such as a session, which `await` only reads
+            break
+        result = value
+    return result
+
+
+def refuse_later(result: Any, function: Any) -> None:
+    """Refuses an awaitable of a function that is annotated to return a value; see `awaited`.
+
+    Raises:
+        TypeError: If it is one.
+    """
+    if not hasattr(type(result), "__aenter__"):
+        plain_result(result, function, "@typed")
+
+
 class Opened:
     """Gets the value of a dependency whose result shows how: an async context manager.
 
@@ -72,12 +95,7 @@ class Opened:
 
     async def __aenter__(self) -> Any:
         result, self._result = self._result, None
-        # Connections and pools can be awaited as well as entered; what they are is the value.
-        while is_awaitable(result) and not hasattr(type(result), "__aenter__"):
-            value = await result
-            if value is result:  # such as a session, which `await` only reads
-                return value
-            result = value
+        result = await awaited(result)
         if isinstance(result, AsyncGeneratorType):
             manager: Any = asynccontextmanager(lambda: result)()
         elif isinstance(result, GeneratorType):
