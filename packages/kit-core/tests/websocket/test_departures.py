@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -187,3 +188,30 @@ def test_a_handler_that_was_told_may_go_on(run: Any, peer: Any) -> None:
 
     run(main)
     assert done == ["cleaned up"]
+
+
+def test_nothing_is_kept_of_connections_that_have_ended(run: Any, peer: Any) -> None:
+    async def handler(c: Context, ws: WebSocket) -> None:
+        await ws.send("welcome")
+
+    async def waiting(c: Context, ws: WebSocket) -> None:
+        await ws.receive()
+
+    app = serving(handler)
+    counts: list[int] = []
+
+    async def main() -> None:
+        # While a connection is open, all of them are looked at at intervals.
+        async with peer().open(serving(waiting)) as open_one:
+            await open_one.wait(lambda: open_one.sent)
+            for _ in range(3):
+                for _ in range(30):
+                    async with peer().open(app) as one:
+                        await one.hear()
+                await anyio.sleep(1.1)
+                gc.collect()
+                objects = [type(each).__module__ for each in gc.get_objects()]
+                counts.append(sum(module.split(".")[0] == "kit" for module in objects))
+
+    run(main)
+    assert counts[-1] - counts[0] < 30

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import Context
+from functools import cache
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
@@ -108,13 +110,16 @@ class _Sweep:
         self._all.discard(connection)
 
     def _wait(self) -> None:
+        # Without the context variables of the first connection, which would be kept for the others.
+        context = Context()
         if running_trio() is not None:
-            self._task = start_task(self._sleep_and_look)
+            self._task = context.run(start_task, self._sleep_and_look)
             return
         import asyncio
 
+        loop = asyncio.get_running_loop()
         # A timer is no task that the server would wait for, or cancel, when it shuts down.
-        self._task = asyncio.get_running_loop().call_later(_INTERVAL_S, self._begin_to_look)
+        self._task = loop.call_later(_INTERVAL_S, self._begin_to_look, context=context)
 
     def _begin_to_look(self) -> None:
         # In a task, since anyio needs one.
@@ -135,11 +140,17 @@ class _Sweep:
 
 
 def _sweep_of_loop() -> _Sweep:
-    from anyio.lowlevel import RunVar
-
-    variable: Any = RunVar("kit.websocket.sweep", None)
+    variable = _sweeps()
     sweep: _Sweep | None = variable.get()
     if sweep is None:
         sweep = _Sweep()
         variable.set(sweep)
     return sweep
+
+
+@cache
+def _sweeps() -> Any:
+    """Returns the variable with the sweep of each event loop; each RunVar is another variable."""
+    from anyio.lowlevel import RunVar
+
+    return RunVar("kit.websocket.sweep", None)
