@@ -110,6 +110,8 @@ def test_response_redirect() -> None:
         Response.redirect("/a", 200)
     with pytest.raises(ValueError, match=r"CR, LF and NUL"):
         Response.redirect("/a\r\nx: y")
+    with pytest.raises(ValueError, match=r"Invalid value 5 of header 'location'"):
+        Response.redirect(5)  # type: ignore[arg-type]
 
 
 async def test_text_is_decoded_as_browsers_do() -> None:

@@ -271,7 +271,9 @@ class Response(Body):
             raise ValueError(
                 f"Invalid redirect status {status!r}: expected 301, 302, 303, 307 or 308"
             )
-        return Response(None, status=status, headers={"location": encode_location(url)})
+        # Anything but a str is refused as the value of a header.
+        location = encode_location(url) if isinstance(url, str) else url
+        return Response(None, status=status, headers={"location": location})
 
     def __copy__(self) -> Response:
         lines = list(self._lines)
