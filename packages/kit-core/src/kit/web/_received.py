@@ -78,11 +78,17 @@ def is_cut(scope: Any, size_bytes: int) -> bool:
         scope: The ASGI scope; None for a request created in process.
         size_bytes: The size of all that has come.
     """
+    if not scope:
+        return False
+    headers = scope["headers"]
+    # PERF: nearly always, and several times as fast as the loop.
+    if (b"content-length", b"%d" % size_bytes) in headers:
+        return False
     # RSGI's exchange tells by itself that a body is cut.
-    if not scope or getattr(scope, "has_whole_bodies", False):
+    if getattr(scope, "has_whole_bodies", False):
         return False
     expected = None
-    for name, value in scope["headers"]:
+    for name, value in headers:
         if name == b"content-length":
             if value.isdigit() and len(value) <= _MOST_DIGITS:
                 expected = int(value)

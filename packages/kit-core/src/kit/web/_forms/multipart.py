@@ -393,21 +393,23 @@ class _Padding:
         Blanks that don't end a line are left to the parser, which refuses them.
         """
         known = 0 if self._place is _Place.LINE else len(self._end)
-        data = self._end + data
+        chunk, data = data, self._end + data
         pieces: list[bytes] = []
         start = 0
         while self._place is not _Place.REST:
             if self._place is _Place.LINE:
                 end = _blanks(data, start).end()  # type: ignore[union-attr]  # also of nothing
                 rest = data[end : end + 2]
-                if rest in (b"", b"\r", b"-"):
+                is_cut = rest in (b"", b"\r", b"-")
+                if is_cut or (rest == b"\r\n" and end > start):
+                    pieces.append(data[known:start])
+                    known = end
+                if is_cut:
                     # One blank stands for all of them.
                     self._end = data[start : min(end, start + 1)] + rest
                     return b"".join(pieces)
-                self._place = _Place.REST
-                if rest == b"\r\n":
-                    self._place = _Place.HEADERS
-                    known = start = end
+                start = end
+                self._place = _Place.HEADERS if rest == b"\r\n" else _Place.REST
                 continue
             # The empty line after the headers is no line break before a delimiter.
             is_content = self._place is _Place.CONTENT
@@ -417,13 +419,11 @@ class _Padding:
                 self._end = data[max(start, len(data) - len(ending) + 1) :]
                 break
             start = found + len(ending)
-            self._place = _Place.CONTENT
-            if is_content:
-                pieces.append(data[known:start])
-                known = start
-                self._place = _Place.LINE
+            self._place = _Place.LINE if is_content else _Place.CONTENT
         else:
             self._end = b""
+        if not pieces and known == len(data) - len(chunk):  # PERF: nearly always; nothing is copied
+            return chunk
         pieces.append(data[known:])
         return b"".join(pieces)
 
