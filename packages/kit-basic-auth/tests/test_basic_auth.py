@@ -75,6 +75,7 @@ def test_rfc_7617_section_2_no_control_characters(run: Callable[..., Any]) -> No
     for control in [*map(chr, range(32)), "\x7f"]:
         assert run(answer, app, encoded("a", f"x{control}")) == REFUSED
         assert run(answer, app, encoded(f"a{control}", "x")) == REFUSED
+        assert run(answer, app, encoded("a", f"é{control}")) == REFUSED
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])

@@ -238,6 +238,13 @@ def test_the_url_keeps_all_else(run: Callable[..., Any]) -> None:
 
     assert run(url, "/url/a%2Fb?x=%7e&m=PUT&y=a+b") == "http://localhost/url/a%2Fb?x=%7e&y=a+b"
     assert run(url, "/url/a?m=PUT") == "http://localhost/url/a"
+    assert run(url, "/url/a?m=PUT&x=1#part") == "http://localhost/url/a?x=1#part"
+
+
+def test_a_name_with_a_blank_is_removed_in_each_spelling(run: Callable[..., Any]) -> None:
+    app = app_with(query="the method")
+    left = run(lambda: answer(app, "/x?the+method=PUT&the%20method=PUT&the%2bmethod=GET"))
+    assert left == {"method": "PUT", "query": {"the+method": ["GET"]}, "form": []}
 
 
 @pytest.mark.parametrize("options", [{"header": "x-verb"}, {"query": "verb"}])
