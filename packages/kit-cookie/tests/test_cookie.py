@@ -202,12 +202,12 @@ async def test_what_a_browser_stores_is_read(value: str, name: str) -> None:
 
 @given(st.text(st.characters(codec="ascii") | st.sampled_from("éß€あ😀"), max_size=40))
 async def test_what_http_cookies_and_werkzeug_write_is_read(value: str) -> None:
-    assume(not re.search("%[0-9A-Fa-f]{2}", value))
+    # Werkzeug writes control characters as they are, so no browser keeps such a cookie.
+    kept = re.sub(r"[\0-\x1f\x7f]", "", value)
+    assume(not any(re.search("%[0-9A-Fa-f]{2}", each) for each in (value, kept)))
     written = SimpleCookie({"a": value})["a"].coded_value
     header = f"a={written}".encode().decode("latin-1")
     assert await get(get_cookie, "a", cookie=header) == value
-    # Werkzeug writes control characters as they are, so no browser keeps such a cookie.
-    kept = re.sub(r"[\0-\x1f\x7f]", "", value)
     line = dump_cookie("a", kept).partition(";")[0]
     assert await get(get_cookie, "a", cookie=line) == kept
 
