@@ -78,23 +78,16 @@ def is_cut(scope: Any, size_bytes: int) -> bool:
         scope: The ASGI scope; None for a request created in process.
         size_bytes: The size of all that has come.
     """
-    if not scope:
-        return False
-    headers = scope["headers"]
-    # PERF: nearly always, and several times as fast as the loop.
-    if (b"content-length", b"%d" % size_bytes) in headers:
-        return False
     # RSGI's exchange tells by itself that a body is cut.
-    if getattr(scope, "has_whole_bodies", False):
+    if not scope or (scope.__class__ is not dict and getattr(scope, "has_whole_bodies", False)):
         return False
-    expected = None
-    for name, value in headers:
+    # PERF: from the end, where clients put it.
+    for name, value in reversed(scope["headers"]):
         if name == b"content-length":
-            if value.isdigit() and len(value) <= _MOST_DIGITS:
-                expected = int(value)
-        elif name == b"transfer-encoding":
-            return False
-    return expected is not None and size_bytes < expected
+            if not value.isdigit() or len(value) > _MOST_DIGITS or int(value) <= size_bytes:
+                return False
+            return all(name != b"transfer-encoding" for name, _ in scope["headers"])
+    return False
 
 
 def body_cut(scope: Any, size_bytes: int) -> HTTPException:
