@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
@@ -96,6 +97,27 @@ async def test_body_that_middleware_has_read_is_handed_on() -> None:
 
     app = Kit().use("*", peek).mount("/m", echo)
     assert await get(app, "/m", {"method": "POST", "body": '{"a": 1}'}) == '{"a": 1}'
+
+
+async def test_a_body_is_not_read_ahead_of_the_mounted() -> None:
+    read: list[bytes] = []
+
+    async def chunks() -> AsyncIterator[bytes]:
+        read.append(b"x")
+        yield b"x"
+
+    app = Kit().mount("/m", tell)
+    await get(app, "/m", {"method": "POST", "body": chunks()})
+    assert not read
+
+
+async def test_a_body_that_middleware_took_from_the_request_is_used() -> None:
+    async def take(c: Context, next: Next) -> None:
+        await c.req.raw.bytes()
+        await next()
+
+    app = Kit().use(take).mount("/m", lambda request, *_: Response(str(request.body_used)))
+    assert await get(app, "/m", {"method": "POST", "body": "body"}) == "True"
 
 
 async def test_body_that_the_mounted_left_alone_is_there_for_the_next() -> None:
@@ -236,6 +258,12 @@ async def test_no_path_leads_past_middleware(client: Any, target: str) -> None:
     path = target.replace("%2e%2E", "..")
     answer = await client().ask(app, path, raw_path=target.encode())
     assert answer.status in (400, 403)
+
+
+async def test_the_path_that_a_server_received_counts_beside_a_get_path(client: Any) -> None:
+    app = Kit(get_path=lambda request: "/m/x").mount("/m", tell)
+    answers = [await client().ask(app, path) for path in ("/x", "/x/../admin")]
+    assert [answer.status for answer in answers] == [200, 400]
 
 
 @pytest.mark.parametrize(
