@@ -19,6 +19,7 @@ import attrs
 import jsonschema
 import msgspec
 import pydantic
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
@@ -200,6 +201,7 @@ def endpoint(kind: Any, marker: Any) -> Any:
     return typed(endpoint)
 
 
+@pytest.mark.once
 @given(TYPES, st.booleans(), st.data())
 def test_json(pair: Any, is_typed: bool, data: st.DataObject) -> None:
     kind, values = pair
@@ -238,6 +240,7 @@ def lists(draw: Any, inner: Any) -> Any:
 FIELDS = SCALARS | lists(SCALARS)
 
 
+@pytest.mark.once
 @given(
     objects(FIELDS, (*OBJECTS, named_tuple)),
     st.sampled_from(["query", "form"]),
@@ -322,6 +325,7 @@ MODELS = st.dictionaries(
 )
 
 
+@pytest.mark.once
 @given(MODELS, st.sampled_from(["query", "header", "cookie", "form"]), st.booleans())
 def test_models_of_pydantic(fields: Any, target: Any, is_forbidding: bool) -> None:
     model: Any = pydantic.create_model(

@@ -109,6 +109,7 @@ def scope_of(path: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

@@ -175,6 +175,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.once
 @settings(max_examples=200)
 @given(
     st.lists(

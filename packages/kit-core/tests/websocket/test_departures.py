@@ -140,6 +140,7 @@ def test_a_handler_that_begins_late_gets_every_message(run: Any, peer: Any) -> N
     assert codes == [4000]
 
 
+@pytest.mark.slow
 def test_a_handler_that_works_for_a_message_goes_on(run: Any, peer: Any) -> None:
     """It has a message to work for, and gets to know of the departure when it receives again."""
     done: list[str] = []
@@ -166,6 +167,7 @@ def test_a_handler_that_works_for_a_message_goes_on(run: Any, peer: Any) -> None
     assert done == ["job"]
 
 
+@pytest.mark.slow
 def test_a_handler_that_was_told_may_go_on(run: Any, peer: Any) -> None:
     done: list[str] = []
 
