@@ -210,6 +210,29 @@ def test_answer(served: ServedApp, witness: Witness, raw: bytes, is_right: Any) 
     assert is_right(response), response
 
 
+# --- a body that a server drops ------------------------------------------------------------------
+
+
+def test_a_body_beside_an_upgrade_to_h2c(served: ServedApp, witness: Witness) -> None:
+    """Java's client sends one; uvicorn drops the body, which is not one of no bytes."""
+    if served.server == "hypercorn":
+        pytest.skip("hypercorn goes on with HTTP/2")
+    raw = request(
+        b"/read/bytes",
+        b"connection: upgrade, http2-settings, close",
+        b"upgrade: h2c",
+        b"http2-settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA",
+        b"content-length: 3",
+        method=b"POST",
+        body=b"abc",
+        keep=True,
+    )
+    [response] = send(served, raw)
+    # The app tells what its reader raised.
+    refused = b'[[400,"The body is incomplete: it has 0 bytes, but its Content-Length is 3"]]'
+    assert response.status == 400 or READ_ABC(response) or says(refused)(response), response
+
+
 # --- what a server may refuse --------------------------------------------------------------------
 
 SMUGGLED = request(b"/users/smuggled")
