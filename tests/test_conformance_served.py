@@ -62,6 +62,7 @@ def expected(programs: Any) -> list[tuple[Any, Any, Any]]:
     found = []
     count = sendable = built = 0
     for program in compare.read_lines(recorded_programs.HERE / "app_cases.jsonl.gz"):
+        program["app"] = programs.programs[program["id"]]
         got = asyncio.run(programs.runner.run(program))
         count += len(program["requests"])
         sendable += sum(map(can_be_sent, program["requests"]))

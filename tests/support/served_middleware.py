@@ -13,7 +13,7 @@ application = Programs("middleware_kit_runner", "middleware_cases.jsonl.gz")
 compare = load("middleware_compare")
 _rules = compare.known_rules(None)
 for _name, _app in application.programs.items():
-    application.programs[_name] = compare.app_for_kit(_app, _rules)
+    application.programs[_name] = compare.app_as_run(_app, _rules)
 _keywords = application.runner.app_keywords
 
 
