@@ -242,7 +242,7 @@ def use(written: ModuleType, run: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_text_is_formatted_and_type_checks(source: str, tmp_path: Path) -> None:
     file = tmp_path / "client.py"
     file.write_text(source)
@@ -401,7 +401,7 @@ Hiding = msgspec.defstruct(
 TEXTS = msgspec.defstruct("Texts", [(name, str, "") for name, _ in HIDING], module=__name__)
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_names_hide_nothing_that_the_client_uses(tmp_path: Path) -> None:
     app = Kit()
     for name, kind in HIDING:
@@ -448,7 +448,7 @@ def test_ranges_of_statuses(
             assert api.ask().status_code == status
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_problems_of_ranges_have_their_type(tmp_path: Path) -> None:
     content = {"application/json": {"schema": {"$ref": f"{REF}Fault"}}}
     described = {
@@ -516,7 +516,7 @@ def imported(source: str, name: str, folder: Path) -> Any:
     return module
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_schemas_of_all_kinds(tmp_path: Path) -> None:
     schemas = {
         "type": "object",

@@ -19,7 +19,6 @@ import attrs
 import jsonschema
 import msgspec
 import pydantic
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
@@ -201,7 +200,6 @@ def endpoint(kind: Any, marker: Any) -> Any:
     return typed(endpoint)
 
 
-@pytest.mark.once
 @given(TYPES, st.booleans(), st.data())
 def test_json(pair: Any, is_typed: bool, data: st.DataObject) -> None:
     kind, values = pair
@@ -240,7 +238,6 @@ def lists(draw: Any, inner: Any) -> Any:
 FIELDS = SCALARS | lists(SCALARS)
 
 
-@pytest.mark.once
 @given(
     objects(FIELDS, (*OBJECTS, named_tuple)),
     st.sampled_from(["query", "form"]),
@@ -325,7 +322,6 @@ MODELS = st.dictionaries(
 )
 
 
-@pytest.mark.once
 @given(MODELS, st.sampled_from(["query", "header", "cookie", "form"]), st.booleans())
 def test_models_of_pydantic(fields: Any, target: Any, is_forbidding: bool) -> None:
     model: Any = pydantic.create_model(

@@ -197,7 +197,6 @@ def test_path_matcher_agrees(patterns: list[str], paths: list[str]) -> None:
 SHAPES = ["a", "", ":x", "*", "a*", ":x{.+}", ":y{.*}", ":z{[a-z/]+}", ":w{[a-z]+}", ":v{[a-z]*}"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make", [*AGREEING, PatternRouter])
 def test_every_pattern_of_three_segments(make: Callable[[], Router[int]]) -> None:
     """What the random tables are made of, without gaps."""

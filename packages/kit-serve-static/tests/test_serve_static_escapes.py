@@ -109,7 +109,6 @@ def scope_of(path: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

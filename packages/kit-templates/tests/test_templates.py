@@ -412,7 +412,6 @@ def test_a_missing_part_of_a_template_is_explained(run: Any, pages: Any) -> None
     assert str(raised.value) == f"There are no templates 'a' and 'b' in {folder}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("block", [None, "a"])
 def test_not_every_spelling_of_a_name_is_kept(run: Any, pages: Any, block: str | None) -> None:
     made = templates(pages(page="{% block a %}a{% endblock %}"))

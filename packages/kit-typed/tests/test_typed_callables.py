@@ -265,6 +265,22 @@ async def test_an_awaitable_that_an_async_guard_returns_is_awaited(guard: Any) -
     assert (await status_and_text(app_with(guard)))[0] == 403
 
 
+async def test_a_generator_behind_an_awaitable_is_an_error() -> None:
+    """None of its code has run, so it is no guard that let a request in."""
+
+    async def steps() -> Any:
+        return (each for each in "ab")
+
+    async def wrong() -> Any:
+        return Later(steps())
+
+    app = app_with(wrong)
+    app.on_error(lambda error, c: c.text(str(error), 500))
+    status, text = await status_and_text(app)
+    assert status == 500
+    assert "returned a generator, of which nothing has run" in text
+
+
 async def test_an_awaitable_in_place_of_the_annotated_value_is_an_error() -> None:
     work = refuse()
 

@@ -601,7 +601,6 @@ ITEMS = st.lists(
 )
 
 
-@pytest.mark.once
 @given(ITEMS, st.booleans(), st.booleans())
 def test_any_stream_arrives_as_it_is(
     client: Any, items: list[Any], busy: bool, fails: bool

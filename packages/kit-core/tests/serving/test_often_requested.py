@@ -151,7 +151,6 @@ async def test_what_clients_can_make_large_is_not_kept(
     assert router.calls >= 200
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("routes", "paths", "rounds", "least", "most"),
     [

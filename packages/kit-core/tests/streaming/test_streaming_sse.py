@@ -175,7 +175,6 @@ json_values = st.recursive(
 )
 
 
-@pytest.mark.once
 @settings(max_examples=200)
 @given(
     st.lists(

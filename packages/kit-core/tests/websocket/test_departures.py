@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
-import pytest
 
 from kit import Context, Kit
 from kit.websocket import WebSocket, WebSocketDisconnectedError, upgrade_websocket
@@ -70,7 +69,6 @@ def test_its_cleanup_may_wait_on_asyncio(peer: Any) -> None:
     assert ended == ["rolled back"]
 
 
-@pytest.mark.slow
 def test_a_handler_that_received_before_it_only_sends(run: Any, peer: Any) -> None:
     ended: list[str] = []
 
@@ -93,7 +91,6 @@ def test_a_handler_that_received_before_it_only_sends(run: Any, peer: Any) -> No
     assert ended == ["cancelled"]
 
 
-@pytest.mark.slow
 def test_messages_that_nobody_receives_don_t_keep_it(run: Any, peer: Any) -> None:
     ended: list[str] = []
 
@@ -140,7 +137,6 @@ def test_a_handler_that_begins_late_gets_every_message(run: Any, peer: Any) -> N
     assert codes == [4000]
 
 
-@pytest.mark.slow
 def test_a_handler_that_works_for_a_message_goes_on(run: Any, peer: Any) -> None:
     """It has a message to work for, and gets to know of the departure when it receives again."""
     done: list[str] = []
@@ -167,7 +163,6 @@ def test_a_handler_that_works_for_a_message_goes_on(run: Any, peer: Any) -> None
     assert done == ["job"]
 
 
-@pytest.mark.slow
 def test_a_handler_that_was_told_may_go_on(run: Any, peer: Any) -> None:
     done: list[str] = []
 

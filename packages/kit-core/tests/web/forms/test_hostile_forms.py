@@ -157,7 +157,6 @@ async def test_an_urlencoded_form_in_chunks_is_the_same(
     assert await outcome(single(data), URLENCODED, limits) == found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("content_type", [MULTIPART, URLENCODED])
 async def test_tiny_chunks_take_no_more_memory(content_type: str) -> None:
     size = 64 * KIB

@@ -61,7 +61,6 @@ CONTENT = st.one_of(
 FILE = b'name="f"; filename="a"'
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [
