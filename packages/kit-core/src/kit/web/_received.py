@@ -79,10 +79,9 @@ def is_cut(scope: Any, size_bytes: int) -> bool:
         size_bytes: The size of all that has come.
     """
     # RSGI's exchange tells by itself that a body is cut.
-    if not scope or (scope.__class__ is not dict and getattr(scope, "has_whole_bodies", False)):
+    if not scope or getattr(scope, "has_whole_bodies", False):
         return False
-    # PERF: from the end, where clients put it.
-    for name, value in reversed(scope["headers"]):
+    for name, value in scope["headers"]:
         if name == b"content-length":
             if not value.isdigit() or len(value) > _MOST_DIGITS or int(value) <= size_bytes:
                 return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells requests of the developer from those of a web page that reaches this machine.
+"""Distinguishes requests of the developer from those of a web page that reaches this machine.
 
 A page of somebody else's can have its own name resolve to this machine (DNS rebinding). The browser
 then lets it read what `kit dev` answers, but still sends that name as Host.

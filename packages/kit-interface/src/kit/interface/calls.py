@@ -70,13 +70,17 @@ def is_awaitable(value: object, /) -> bool:
     return isinstance(value, GeneratorType) and value.gi_code.co_flags & _CO_ITERABLE_COROUTINE != 0
 
 
-async def settle(result: Any, function: object, /, *, may_yield: bool = False) -> Any:
+async def settle(
+    result: Any, function: object, /, *, may_yield: bool = False, may_enter: bool = False
+) -> Any:
     """Awaits the result of a function until it can't be awaited any more.
 
     Args:
         result: The result, awaitable or not.
         function: The function, or what to call it in the error.
         may_yield: Whether the result may be a generator.
+        may_enter: Whether an awaitable that is also an async context manager, such as a connection
+            or a pool, is a result that isn't awaited.
 
     Returns:
         The result.
@@ -84,7 +88,7 @@ async def settle(result: Any, function: object, /, *, may_yield: bool = False) -
     Raises:
         TypeError: If it is a generator, unless it may be one.
     """
-    while is_awaitable(result):
+    while is_awaitable(result) and not (may_enter and _can_be_entered(result)):
         value = await result
         if value is result:  # such as a session or a pool, which `await` only opens
             break
@@ -97,7 +101,9 @@ async def settle(result: Any, function: object, /, *, may_yield: bool = False) -
     return result
 
 
-def plain_result(result: T, function: object, /, where: str, *, may_yield: bool = False) -> T:
+def plain_result(
+    result: T, function: object, /, where: str, *, may_yield: bool = False, may_enter: bool = False
+) -> T:
     """Refuses a result that has to be awaited, where nothing can be awaited.
 
     Coroutines are closed, and tasks are cancelled, so Python doesn't warn of them as well.
@@ -107,6 +113,7 @@ def plain_result(result: T, function: object, /, where: str, *, may_yield: bool 
         function: The function, for the error.
         where: What the function was given to, e.g. `Kit(get_path=...)`.
         may_yield: Whether the result may be a generator.
+        may_enter: Whether it may be an awaitable that is also an async context manager.
 
     Returns:
         The result.
@@ -114,7 +121,7 @@ def plain_result(result: T, function: object, /, where: str, *, may_yield: bool 
     Raises:
         TypeError: If it is awaitable, or a generator, unless it may be one.
     """
-    if is_awaitable(result):
+    if is_awaitable(result) and not (may_enter and _can_be_entered(result)):
         dispose(result)
         raise TypeError(
             f"{where} takes a plain function: {_named(function)} is async, and nothing awaits its "
@@ -126,6 +133,10 @@ def plain_result(result: T, function: object, /, where: str, *, may_yield: bool 
             "nothing has run: write return, not yield"
         )
     return result
+
+
+def _can_be_entered(value: object) -> bool:
+    return hasattr(type(value), "__aenter__")
 
 
 def dispose(awaitable: Any, /) -> None:

@@ -123,10 +123,10 @@ def code_of(function: Any) -> CodeType | None:
 
 
 def copy_names(wrapper: Any, function: Any) -> None:
-    """Gives a function that stands for another one its name, module and docstring.
+    """Copies the name, module and docstring of a function to one that stands for it.
 
     Args:
-        wrapper: The function that gets them.
+        wrapper: The function that stands for the other one.
         function: Any callable. A mock has mocks as names, which are left out.
     """
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells the name of a file from other spellings that its file system takes for the same name."""
+"""Distinguishes the name of a file from other spellings that the file system accepts for it."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def _plain(option: str, value: Any) -> Any:
 
 
 def _marked(function: Any, original: Any) -> Any:
-    """Gives a function the names of another one, and its marks, such as `jinja2.pass_context`."""
+    """Copies the names and marks of a function to another one, such as `jinja2.pass_context`."""
     copy_names(function, original)
     if type(original) in (FunctionType, MethodType):
         function.__dict__.update(original.__dict__)

@@ -16,7 +16,7 @@ from types import AsyncGeneratorType, GeneratorType
 from typing import Any, NoReturn
 
 from kit.interface import Context, is_response
-from kit.interface.calls import is_awaitable, plain_result
+from kit.interface.calls import is_awaitable, settle
 
 # Results of these types are encoded as JSON without further checks.
 _PLAIN = (dict, list, tuple, str, int, float, bool)
@@ -49,29 +49,6 @@ async def _leave_async(
     return await manager.__aexit__(*_as_arguments(error))
 
 
-async def awaited(result: Any) -> Any:
-    """Returns what a result of a dependency is once it was awaited, however often that takes.
-
-    Connections and pools can be awaited as well as entered; what they are is the value.
-    """
-    while is_awaitable(result) and not hasattr(type(result), "__aenter__"):
-        value = await result
-        if value is result:  # such as a session, which `await` only reads
-            break
-        result = value
-    return result
-
-
-def refuse_later(result: Any, function: Any) -> None:
-    """Refuses an awaitable of a function that is annotated to return a value; see `awaited`.
-
-    Raises:
-        TypeError: If it is one.
-    """
-    if not hasattr(type(result), "__aenter__"):
-        plain_result(result, function, "@typed")
-
-
 class Opened:
     """Gets the value of a dependency whose result shows how: an async context manager.
 
@@ -95,7 +72,7 @@ class Opened:
 
     async def __aenter__(self) -> Any:
         result, self._result = self._result, None
-        result = await awaited(result)
+        result = await settle(result, "a dependency", may_yield=True, may_enter=True)
         if isinstance(result, AsyncGeneratorType):
             manager: Any = asynccontextmanager(lambda: result)()
         elif isinstance(result, GeneratorType):

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from kit.cookie import get_cookie
+from kit.interface.calls import is_awaitable, plain_result, settle
 from kit.interface.dependence import depend_on
 from kit.interface.media_types import is_json
 from kit.interface.numerals import checked
@@ -36,14 +37,12 @@ from ._running import (
     VALUES,
     Answers,
     Opened,
-    awaited,
     enter,
     enter_async,
     enter_unclear,
     enter_until_returned,
     leaving,
     no_env,
-    refuse_later,
     variable,
 )
 from ._signature import REQUIRED, Made
@@ -320,14 +319,16 @@ class Source:
         code = f"{function}({call.arguments})"
         if call.mode == "plain":
             self._line(f"{call.local} = {code}")
-            self._line(f"if {self._is_later(call)}:")
-            self._line(f"    {self._constant('refuse', refuse_later)}({call.local}, {function})")
+            check = self._constant("plain_result", plain_result)
+            self._line(f"if {self._constant('later', is_awaitable)}({call.local}):")
+            self._line(f"    {check}({call.local}, {function}, '@typed', may_enter=True)")
         elif call.mode == "async":
             self._is_async = True
             self._line(f"{call.local} = await {code}")
-            self._line(f"if {self._is_later(call)}:")
-            awaiting = self._constant("awaited", awaited)
-            self._line(f"    {call.local} = await {awaiting}({call.local})")
+            settling = self._constant("settle", settle)
+            self._line(f"if {self._constant('later', is_awaitable)}({call.local}):")
+            settled = f"await {settling}({call.local}, {function}, may_enter=True)"
+            self._line(f"    {call.local} = {settled}")
         elif call.mode in ("unclear", "unclear manager"):
             return self._call_unclear(call, code)
         elif call.scope == "function" and self._plan.connection:
@@ -348,11 +349,6 @@ class Source:
             entering = self._constant("enter_async", enter_async)
             self._line(f"{call.local} = await {entering}(c, {code})")
         return False
-
-    def _is_later(self, call: Call) -> str:
-        """Returns code that tells whether a dependency returned an awaitable."""
-        has, name = self._constant("has", hasattr), self._constant("later", "__await__")
-        return f"{has}({call.local}.__class__, {name})"
 
     def _call_unclear(self, call: Call, code: str) -> bool:
         """Calls a dependency whose result shows how to get its value."""
