@@ -25,19 +25,19 @@ from kit._app.registration import (
     split_arguments,
     strings,
 )
-from kit._serving.entry import Opening, Served, rsgi_server
+from kit._engine.handlers import compose, final_response
+from kit._serving.asgi import ASGIApplication
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
 from kit._support.late import import_late
 from kit._support.limits import Limits
-from kit.context import B, Context, V, prepare
+from kit.context import B, Context, V
 from kit.interface import METHOD_NAME_ALL
 from kit.interface.callers import place_of_call
 from kit.interface.generics import fill_arguments
 from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
 from kit.router import default_router
-from kit.web._body import peek, put
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -54,21 +54,17 @@ if TYPE_CHECKING:
         OptionHandler,
         ReplaceRequest,
     )
-    from kit._matching.matches import limit_context, plan_of_request
+    from kit._engine.matching import context_of_request
+    from kit._response.framing import without_body
     from kit._serving.paths import path_of_request
-    from kit.compose import respond
     from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
-    from kit.request import KitRequest
     from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
-    from kit.web._streams import close_stream
 else:
-    import_late(globals(), "kit._matching.matches", "limit_context", "plan_of_request")
+    import_late(globals(), "kit._engine.matching", "context_of_request")
+    import_late(globals(), "kit._response.framing", "without_body")
     import_late(globals(), "kit._app.requesting", "build_request", "check_fetch")
     import_late(globals(), "kit._app.routers", "router_of")
     import_late(globals(), "kit._serving.paths", "path_of_request")
-    import_late(globals(), "kit.compose", "respond")
-    import_late(globals(), "kit.request", "KitRequest")
-    import_late(globals(), "kit.web._streams", "close_stream")
 
 __all__ = ("Kit",)
 
@@ -79,7 +75,7 @@ _ResultT = TypeVar("_ResultT", bound="HandlerResult")
 OpenLifespan: TypeAlias = "Callable[[Kit[B, V]], AbstractAsyncContextManager[B | None]]"
 
 
-class Kit(Served, Generic[B, V]):
+class Kit(ASGIApplication, Generic[B, V]):
     """A web application.
 
     Handlers are registered with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on`
@@ -144,8 +140,9 @@ class Kit(Served, Generic[B, V]):
             strict=strict,
             get_path=get_path,
             method_not_allowed=method_not_allowed,
+            compose=compose,
         )
-        self._begin()
+        self._registrations = Registrations(self._state)
 
     @property
     def routes(self) -> list[RouterRoute]:
@@ -467,7 +464,7 @@ class Kit(Served, Generic[B, V]):
         app = object.__new__(type(self))
         app.__dict__.update(self.__dict__)
         app._state = self._state.below(merge_path(self._state.base_path, path))
-        app._begin()
+        app._registrations = Registrations(app._state)
         return app
 
     def mount(
@@ -541,24 +538,13 @@ class Kit(Served, Generic[B, V]):
         """
         state = self._state
         check_fetch(request, env, execution_ctx)
-        path, (match, *_) = plan_of_request(state, request, path_of_request(request))
-        bindings = state.lifespan.bindings
-        if env is not None and bindings:
-            env = {**bindings, **env}
-        req = KitRequest(request, path, match)
-        c: Context[B, V] = Context(state, None, None, path, match, env)
-        c._begin(req, execution_ctx)
-        if state.has_limited_parts:
-            limit_context(c)
+        path = path_of_request(request)
+        c: Context[B, V] = context_of_request(state, request, path, env, execution_ctx)
         try:
-            response = await respond(c)
-            prepare(c, response)
+            await c._run(c)
+            response = final_response(c)
             if request.method == "HEAD":
-                body = peek(response)
-                response = response.__copy__()
-                put(response, None)
-                if body is not None and not isinstance(body, bytes):
-                    await close_stream(body)
+                response = without_body(response, c)
         except BaseException as error:
             if c._exits is not None:
                 await c._run_exits(error)
@@ -634,7 +620,9 @@ class Kit(Served, Generic[B, V]):
             scope: The scope of the server.
             protocol: The protocol of the server.
         """
-        return rsgi_server()(self._state, scope, protocol)
+        from kit._serving.rsgi.entry import serve_rsgi
+
+        return serve_rsgi(self._state, scope, protocol)
 
     def __rsgi_init__(self, loop: Any) -> None:
         """Runs the startup of the lifespan, before an RSGI server serves.
@@ -664,12 +652,6 @@ class Kit(Served, Generic[B, V]):
 
         def __getattr__(self, name: str) -> NoReturn:
             no_attribute(self, name)
-
-    def _begin(self) -> None:
-        """Opens the app for registration, and for servers."""
-        self._registrations = Registrations(self._state)
-        refuse = self._registrations.refuse_decorating
-        self._enter_by(Opening(self._state, refuse, self._enter_by))
 
     def _set(self, call: str, add: Callable[[Any], None], arguments: Sequence[Any]) -> Any:
         """Sets a handler, or returns the decorator that does."""

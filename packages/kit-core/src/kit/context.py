@@ -117,6 +117,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _receive: Any
     _path: str
     _match: Any  # the result of the router: its first item are the routes and their parameters
+    _run: Any  # runs the handlers of the routes, see kit._engine.handlers
+    _method: str
     _env: Any = None  # until it is read
     _index: int = -1  # of the handler that is running
     # The fields below are None until they are first used.
@@ -134,7 +136,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _execution_ctx: ExecutionContext | None = None
     _renderer: Callable[..., Any] | None = None
     _exits: list[Exit] | None = None
-    _next: Any = None  # what several middleware call as `next`, see kit.compose
 
     @property
     def req(self) -> KitRequest:
@@ -225,6 +226,11 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
                 # PERF: served requests with an execution context are ended, the others aren't.
                 self._execution_ctx = _background_tasks()()
         self._exits.append(exit)
+
+    @property
+    def _needs_end(self) -> bool:
+        """Whether something runs or is released at the end of a served request."""
+        return self._execution_ctx is not None or self._req is not None
 
     async def _end(self, error: BaseException | None = None) -> None:
         """Runs exits and the tasks of `wait_until`, and releases what the request holds."""
@@ -817,24 +823,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             body, lines = (error.message or "").encode(), _TEXT_LINES
         return make_response(body, None, error.status, error.headers or None, lines)
 
-    def _final_response(self) -> Response:
-        """Returns the response once all handlers have run.
-
-        Raises:
-            HandlerError: If there is none.
-        """
-        if not self._finalized:
-            route = self._match[0][min(self._index, len(self._match[0]) - 1)][0]
-            raise HandlerError(
-                describe(route.handler),
-                f"returned nothing for {route.method} {route.path!r}: return a Response"
-                + (" or await next()" if route.takes_next else ""),
-            )
-        if self._failed and self.res.status != 500:
-            # Even if middleware changed it: an error handler that raises results in a 500.
-            self.res = self.text("Internal Server Error", 500)
-        return self.res
-
 
 refuse_foreign_names(Context, "The context", CONTEXT, UnsettableName)
 
@@ -913,7 +901,11 @@ def accept(c: Context[Any, Any], response: Response, handler: Any) -> None:
     Raises:
         HandlerError: As for `claim`.
     """
-    if c._finalized and c._res is not None:
+    if not c._finalized and c._lines is None and c._res is None:
+        c._res = response  # nearly always
+        c._lines = ()  # no longer None: headers may be set on the response
+        c._finalized = True
+    elif c._finalized and c._res is not None:
         refuse_second(c, response, handler)
     elif c._res is None and response is c._taker and c._taken is c._lines:
         c._res = response  # PERF: it has all headers

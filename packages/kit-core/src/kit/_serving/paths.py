@@ -32,8 +32,8 @@ def path_of_scope(scope: Any) -> str:
     there is no `raw_path`, or a host app changed only `path`, the characters of `path` that can't
     be unencoded in a URL are encoded again.
 
-    PERF: the server's decoded path is the same, unless there is an escape that `decode_path` keeps
-    or bytes that aren't UTF-8. Using it takes half the time.
+    The server's decoded path is the same, unless there is an escape that `decode_path` keeps or
+    bytes that aren't UTF-8.
     """
     raw = scope.get("raw_path")
     path: str = scope["path"]

@@ -32,14 +32,12 @@ class Route(RouterRoute):
         error_handlers: The error handlers of the apps that it was added through by `route` and
             `base_path`, innermost first, without those of the app that it is part of.
         limits: The limits of the apps that it was added through by `route`.
-        is_temporary: Whether it was made for a single request, so nothing may be kept for it.
-        tail: How the handler ends, see `kit._app.tail_calls`; None until `kit.compose` needs it.
 
     Raises:
         TypeError: If the handler can't be called with `(c)` or `(c, next)`.
     """
 
-    __slots__ = ("error_handlers", "is_temporary", "limits", "tail", "unbound")
+    __slots__ = ("error_handlers", "limits", "unbound")
 
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
         wants_next = takes_next(handler, f"{method} {path!r}")
@@ -54,8 +52,6 @@ class Route(RouterRoute):
         super().__init__(base_path, path, method, handler, takes_next=wants_next)
         self.error_handlers: tuple[ErrorHandlers, ...] = ()
         self.limits: tuple[Limits, ...] = ()
-        self.is_temporary = False
-        self.tail: Any = None
 
     def at(self, base_path: str, path: str) -> Route:
         """Returns the same route with another pattern.
@@ -73,8 +69,6 @@ class Route(RouterRoute):
         route.error_handlers = self.error_handlers
         route.limits = self.limits
         route.unbound = self.unbound
-        route.is_temporary = False
-        route.tail = None
         return route
 
     def below(self, prefix: str) -> Route:

@@ -11,7 +11,7 @@ from kit.interface.cancellation import is_shielded
 from kit.web._streams import encode_chunk
 
 from .client import Client
-from .turns import SHORT_S, countdown, let_others_run
+from .fairness import SHORT_S, countdown, let_others_run
 from .types import Send
 
 # In bytes. Joining larger chunks would save little time, and copy a lot of data.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -23,11 +24,11 @@ async def answer_no_route(c: Context[Any, Any]) -> Response:
     `on_error` can handle.
     """
     state = c._state
-    if state.method_not_allowed_at(c.req.path) and not _have_handler(c.matched_routes):
-        allowed = _allowed_methods(state, c.req.path)
+    if state.method_not_allowed_at(c._path) and not _have_handler(c._match[0]):
+        allowed = _allowed_methods(state, c._path)
         if allowed:
             headers = {"allow": allowed}
-            if c.req.method == "OPTIONS":
+            if c._method == "OPTIONS":
                 return c.body(None, 204, headers)
             refusal = HTTPException(405, "405 Method Not Allowed", headers=headers)
             return await handle_error(refusal, c, is_of_path=True)
@@ -40,13 +41,12 @@ def _allowed_methods(state: AppState, path: str) -> str:
     allowed = [
         method
         for method in state.table.methods()
-        if method != METHOD_NAME_ALL
-        and _have_handler([route for route, _ in match(method, path)[0]])
+        if method != METHOD_NAME_ALL and _have_handler(match(method, path)[0])
     ]
     return _allow(tuple(allowed)) if allowed else ""
 
 
-# PERF: an app has few of these.
+# An app has few of these.
 @lru_cache
 def _allow(methods: tuple[str, ...]) -> str:
     allowed = {*methods, "OPTIONS"}
@@ -55,9 +55,6 @@ def _allow(methods: tuple[str, ...]) -> str:
     return ", ".join(sorted(allowed))
 
 
-def _have_handler(routes: list[Route]) -> bool:
+def _have_handler(matched: Iterable[tuple[Route, Any]]) -> bool:
     """Returns whether the routes of a request have a handler, and not only middleware."""
-    for route in routes:  # PERF: any() would make a generator  # noqa: SIM110
-        if not route.takes_next:
-            return True
-    return False
+    return any(not route.takes_next for route, _ in matched)

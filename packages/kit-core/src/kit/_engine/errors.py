@@ -19,7 +19,7 @@ from kit.interface.signatures import describe
 from kit.web import ClientDisconnectedError, Response
 
 if TYPE_CHECKING:
-    from .mistakes import explain
+    from kit._app.mistakes import explain
 else:
     import_late(globals(), "kit._app.mistakes", "explain")
 
