@@ -622,7 +622,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         """
         from kit._serving.rsgi.entry import serve_rsgi
 
-        return serve_rsgi(self._state, scope, protocol)
+        return serve_rsgi(self._state, scope, protocol)  # type: ignore[no-any-return]
 
     def __rsgi_init__(self, loop: Any) -> None:
         """Runs the startup of the lifespan, before an RSGI server serves.

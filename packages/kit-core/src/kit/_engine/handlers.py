@@ -48,7 +48,7 @@ def _level(routes: Sequence[Route], index: int, following: Level) -> Level:
     route = routes[index]
     handler, takes_next = route.handler, route.takes_next
 
-    async def next(c: Context[Any, Any]) -> None:
+    async def run(c: Context[Any, Any]) -> None:
         if index <= c._index:
             raise _called_again(routes[index - 1])
         c._index = index
@@ -71,15 +71,15 @@ def _level(routes: Sequence[Route], index: int, following: Level) -> Level:
         except BaseException as error:
             c.res = await handle_error(error, c, route)
 
-    next.__qualname__ = "next"  # as the errors of Python name it
-    return next
+    run.__qualname__ = "next"  # the errors of Python name it as middleware does
+    return run
 
 
 def _end(routes: Sequence[Route]) -> Level:
     """Returns the function that runs after the last handler, or for a path without handlers."""
     index = len(routes)
 
-    async def next(c: Context[Any, Any]) -> None:
+    async def run(c: Context[Any, Any]) -> None:
         if index <= c._index:
             raise _called_again(routes[index - 1])
         c._index = index
@@ -92,8 +92,8 @@ def _end(routes: Sequence[Route]) -> Level:
                 raise  # the last middleware
             c.res = await handle_error(error, c)
 
-    next.__qualname__ = "next"
-    return next
+    run.__qualname__ = "next"
+    return run
 
 
 def final_response(c: Context[Any, Any]) -> Response:
