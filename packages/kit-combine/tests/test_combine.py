@@ -773,8 +773,9 @@ def test_wrong_parts(name: str, parts: tuple[Any, ...], text: str) -> None:
         (
             "/users/{id}",
             ValueError,
-            "except_(condition='/users/{id}') can't be used: a parameter begins with a colon, as "
-            "in '/users/:id'",
+            "except_(condition='/users/{id}') can't be used: '{id}' is no parameter of Kit, which "
+            "has one colon, at its start: write ':id' or ':id{[0-9]+}'; a literal { is written "
+            "%7B, a literal < is written %3C",
         ),
         (
             "/a?b",

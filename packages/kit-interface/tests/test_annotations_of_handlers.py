@@ -12,10 +12,9 @@ import pytest
 
 import kit.interface
 from kit.interface import AsyncMiddleware, Context, Middleware, Next
-from kit.interface.signatures import describe_signature, hint_for_factory, takes_next
+from kit.interface.signatures import is_factory, takes_next
 
 C = TypeVar("C", bound=Context)
-HINT = "; to read parameters by their annotations, put @typed of kit.typed above it"
 
 
 class HasRequest(Protocol):
@@ -90,57 +89,22 @@ evaluated_union.__annotations__["id"] = int | None
 literal.__annotations__["id"] = Literal["a"]
 
 
-@pytest.mark.parametrize(
-    "handler", [scalar, identifier, model, generic, annotated, evaluated_union, literal]
-)
-def test_first_parameter_that_is_no_context(handler: Any) -> None:
-    with pytest.raises(TypeError) as caught:
-        takes_next(handler, "GET '/books/:id'")
-    (name,) = handler.__code__.co_varnames
-    text = str(caught.value)
-    assert text.startswith(
-        "The handler of GET '/books/:id' is called with the context, but the first parameter of "
-        f"{handler.__name__}({name}: "
-    )
-    assert text.endswith(
-        ") -> 'None' isn't a Context: write c: Context, and read a parameter with "
-        f"c.req.param('{name}') or c.req.query('{name}'){HINT}"
-    )
-
-
 def second(c: Context, id: int) -> None: ...
 def second_model(c: Context, book: Model) -> None: ...
 def untyped(c, id) -> None: ...  # type: ignore[no-untyped-def]
-
-
 def connection(c: Context, ws: Any) -> None: ...
 
 
-@pytest.mark.parametrize("handler", [connection, lambda c, ws: None])
-def test_second_parameter_that_is_a_connection(handler: Any) -> None:
-    with pytest.raises(TypeError) as caught:
-        takes_next(handler, "GET '/live'")
-    assert str(caught.value) == (
-        "The handler of GET '/live' is called with (c, next), but the second parameter of "
-        f"{describe_signature(handler)} is a WebSocket: put @upgrade_websocket of kit.websocket "
-        "between the route and the function"
-    )
-
-
-@pytest.mark.parametrize("handler", [second, second_model, untyped])
-def test_second_parameter_that_is_no_next(handler: Any) -> None:
-    with pytest.raises(TypeError) as caught:
+@pytest.mark.parametrize(
+    "handler",
+    [
+        *(scalar, identifier, model, generic, annotated, evaluated_union, literal),
+        *(second, second_model, untyped, connection),
+    ],
+)
+def test_other_parameters(handler: Any) -> None:
+    with pytest.raises(TypeError, match=r"'/books/:id' is neither a handler \(c\) nor middleware"):
         takes_next(handler, "GET '/books/:id'")
-    name = handler.__code__.co_varnames[1]
-    text = str(caught.value)
-    assert text.startswith(
-        "The handler of GET '/books/:id' is called with (c, next), but the second parameter of "
-        f"{handler.__name__}(c"
-    )
-    assert text.endswith(
-        ") -> 'None' isn't Next: write next: Next in middleware; a handler takes only c, and "
-        f"reads a parameter with c.req.param('{name}') or c.req.query('{name}'){HINT}"
-    )
 
 
 class Configured:
@@ -171,30 +135,25 @@ class Plugin:
 
 
 @pytest.mark.parametrize(
-    ("factory", "call"),
+    "factory",
     [
-        (without_options, "without_options()"),
-        (with_option, "with_option()"),
-        (with_context_like, "with_context_like(...)"),
-        (with_two, "with_two(...)"),
-        (with_any, "with_any()"),
-        (with_keyword, "with_keyword(...)"),
-        (of_a_class, "of_a_class()"),
-        (of_a_derived_class, "of_a_derived_class(...)"),
-        (real, "real(...)"),
-        (real_union, "real_union(...)"),
-        (Plugin().middleware, "middleware()"),
+        without_options,
+        with_option,
+        with_context_like,
+        with_two,
+        with_any,
+        with_keyword,
+        of_a_class,
+        of_a_derived_class,
+        real,
+        real_union,
+        Plugin().middleware,
     ],
 )
-def test_factory_that_was_not_called(factory: Any, call: str) -> None:
-    hint = f"; it makes middleware when it is called: write {call}"
-    assert hint_for_factory(factory) == hint
-    with pytest.raises(TypeError) as caught:
+def test_factory_that_was_not_called(factory: Any) -> None:
+    assert is_factory(factory)
+    with pytest.raises(TypeError, match="neither a handler"):
         takes_next(factory, "ALL '/*'")
-    assert str(caught.value) == (
-        "The handler of ALL '/*' is neither a handler (c) nor middleware (c, next): "
-        f"its signature is {describe_signature(factory)}{hint}"
-    )
 
 
 @functools.wraps(with_option)
@@ -209,5 +168,5 @@ def of_any_callable(c: Context) -> Callable[[], None]: ...  # type: ignore[empty
     ("handler", "answer"), [(wrapper, True), (asynchronous, True), (of_any_callable, False)]
 )
 def test_what_is_no_factory(handler: Any, answer: bool) -> None:
-    assert hint_for_factory(handler) == ""
+    assert not is_factory(handler)
     assert takes_next(handler, "ALL '/*'") is answer

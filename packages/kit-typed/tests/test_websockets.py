@@ -573,7 +573,5 @@ def test_the_wrong_order() -> None:
         typed(upgrade_websocket(with_connection))  # type: ignore[arg-type]
     assert str(caught.value) == (
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: got "
-        "the signature with_connection(ws: 'WebSocket', room: 'str' = '') -> "
-        "'None'; for parameters by their types put @typed of kit-typed between @upgrade_websocket "
-        "and the function"
+        "the signature with_connection(ws: 'WebSocket', room: 'str' = '') -> 'None'"
     )

@@ -47,7 +47,7 @@ def test_in_thread_above_typed_is_refused() -> None:
 
     name = "test_in_thread_above_typed_is_refused.<locals>.endpoint"
     assert str(caught.value).startswith(f"in_thread() takes a plain function: {name} (")
-    assert str(caught.value).endswith(" is already wrapped by @typed; put @typed above @in_thread")
+    assert str(caught.value).endswith(" is wrapped by @typed, which belongs above @in_thread")
 
 
 def timed(handler: Callable[..., Any]) -> Callable[..., Any]:

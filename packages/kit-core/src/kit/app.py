@@ -8,13 +8,6 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
 
-from kit._app.foreign import (
-    constructor_of_kit,
-    no_attribute,
-    refuse_keywords,
-    refuse_swapped,
-    route_of_flask,
-)
 from kit._app.parts import ONE_FOR_ALL, check_options
 from kit._app.registration import (
     Registrations,
@@ -22,6 +15,7 @@ from kit._app.registration import (
     check_function,
     check_lifespan,
     check_path,
+    refuse_keywords,
     split_arguments,
     strings,
 )
@@ -85,7 +79,7 @@ class Kit(ASGIApplication, Generic[B, V]):
     `B` is the type of `c.env` and `V` that of `c.var`; both are TypedDicts and default to Any.
 
     Args:
-        strict: Whether `/about` and `/about/` are different paths.
+        strict: Whether `/about` and `/about/` are different paths. Default: True.
         router: A router, or the name of an installed one. Default: SmartRouter with
             RegExpRouter and TrieRouter.
         get_path: Returns the routing path of a request. Default: the path of its URL.
@@ -94,7 +88,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             `c.env`.
         limits: Limits for request bodies.
         method_not_allowed: Whether a request gets a 405 with `Allow` instead of a 404 if its path
-            has only routes for other methods, and OPTIONS a 204 with `Allow`.
+            has only routes for other methods, and OPTIONS a 204 with `Allow`. Default: False.
 
     Raises:
         PluginError: If no router with this name is installed, or it can't be loaded.
@@ -106,22 +100,21 @@ class Kit(ASGIApplication, Generic[B, V]):
         def __class_getitem__(cls, arguments: Any) -> Any:
             return super().__class_getitem__(fill_arguments(cls, arguments))
 
-    @constructor_of_kit
     def __init__(
         self,
         *,
-        strict: bool = True,
+        strict: bool | None = None,
         router: Router[Any] | str | None = None,
         get_path: GetPath | None = None,
         lifespan: OpenLifespan[B, V] | None = None,
         limits: Limits = Limits(),  # noqa: B008 - immutable
-        method_not_allowed: bool = False,
+        method_not_allowed: bool | None = None,
     ) -> None:
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):
             if value is not None and not callable(value):
                 raise TypeError(f"Kit({name}=...) takes a function, not {value!r:.100}")
         for name, flag in (("strict", strict), ("method_not_allowed", method_not_allowed)):
-            if not isinstance(flag, bool):
+            if flag is not None and not isinstance(flag, bool):
                 raise TypeError(f"Kit({name}=...) takes True or False, not {flag!r:.100}")
         if not isinstance(limits, Limits):
             raise TypeError(f"Kit(limits=...) takes Limits(...), not {limits!r:.100}")
@@ -134,14 +127,21 @@ class Kit(ASGIApplication, Generic[B, V]):
         routing = (default_router(), default_router) if router is None else router_of(router)
         open_lifespan = None if lifespan is None else partial(lifespan, self)
         self._state = AppState(
-            table=RouteTable(*routing, strict=strict),
+            table=RouteTable(*routing, strict=strict is not False),
             lifespan=Lifespan(open_lifespan, lifespan),
             limits=limits,
-            strict=strict,
+            strict=strict is not False,
             get_path=get_path,
-            method_not_allowed=method_not_allowed,
+            method_not_allowed=method_not_allowed is True,
             compose=compose,
         )
+        options = {
+            "strict": strict,
+            "router": router,
+            "get_path": get_path,
+            "method_not_allowed": method_not_allowed,
+        }
+        self._state.given.update(name for name, value in options.items() if value is not None)
         self._registrations = Registrations(self._state)
 
     @property
@@ -231,7 +231,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         Args:
             *arguments: A route pattern, by default `*`, then middleware.
             use: Middleware that runs before it, one or a sequence.
-            **others: Refused: the error says what to write instead.
+            **others: Refused.
 
         Raises:
             TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
@@ -240,7 +240,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         """
         paths, handlers = split_arguments("use", arguments)
         call = f"use({paths[0]!r})" if paths else "use()"
-        refuse_keywords(call, others, "use")
+        refuse_keywords(call, others)
         decorator = self._registrations.register(
             call, [METHOD_NAME_ALL], paths or ["*"], handlers, use, has_path=paths is not None
         )
@@ -281,7 +281,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             path: A route pattern or a list of them.
             *handlers: Handlers and middleware.
             use: Middleware that runs before them, one or a sequence.
-            **others: Refused: the error says what to write instead.
+            **others: Refused.
 
         Raises:
             TypeError: As for `get`, or if a method or path is not a str.
@@ -290,16 +290,13 @@ class Kit(ASGIApplication, Generic[B, V]):
             RouterClosedError: If the app has already handled a request.
         """
         call = f"on({method!r}, {path!r})"
-        refuse_keywords(call, others, "use")
+        refuse_keywords(call, others)
         methods = strings(f"The method of {call}", method)
         paths = strings(f"The path of {call}", path)
         if methods[0].startswith("/"):
-            raise ValueError(f"{call}: the method comes first: write on({path!r}, {method!r})")
+            raise ValueError(f"{call}: the method comes first")
         if any(each.upper() == "HEAD" for each in methods):
-            raise ValueError(
-                f"{call} would never run for HEAD: a HEAD request is handled by the GET route, "
-                "without the body. Register GET, and leave HEAD out"
-            )
+            raise ValueError(f"{call} would never run: a HEAD request is handled by the GET route")
         return self._registrations.register(call, methods, paths, handlers, use) or self
 
     @overload
@@ -340,15 +337,8 @@ class Kit(ASGIApplication, Generic[B, V]):
             kind, *arguments = arguments  # type: ignore[assignment]
             if not issubclass(kind, Exception):
                 raise TypeError(
-                    f"on_error() takes a class derived from Exception, not {kind.__qualname__}: "
-                    "other exceptions, such as cancellations, always pass through"
+                    f"on_error() takes a class derived from Exception, not {kind.__qualname__}"
                 )
-        elif arguments and arguments[0] in range(400, 600):
-            raise TypeError(
-                f"on_error() takes a class of exceptions, not the status {arguments[0]!r:.100}: "
-                "register a handler for HTTPException, which has the status as error.status, or "
-                "@app.not_found() for unmatched requests"
-            )
         elif len(arguments) > 1:
             raise TypeError(
                 "on_error() takes an exception class and a handler, or only a handler: "
@@ -358,7 +348,6 @@ class Kit(ASGIApplication, Generic[B, V]):
 
         def check_and_set(function: Any) -> None:
             check_function("on_error", function, ("error", "c"))
-            refuse_swapped(function)
             self._registrations.check_open("on_error")
             self._state.on_error.set(kind, function)
 
@@ -391,7 +380,6 @@ class Kit(ASGIApplication, Generic[B, V]):
 
         return self._set("not_found()", check_and_set, arguments)
 
-    @route_of_flask
     def route(self, path: str, app: Kit[Any, Any], /) -> Self:
         """Adds all routes of another app below a path.
 
@@ -418,10 +406,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         """
         check_path("route", path)
         if not isinstance(app, Kit):
-            hint = ": use mount() with kit.asgi.from_asgi() for it" if callable(app) else ""
-            if isinstance(app, type) and issubclass(app, Kit):
-                hint = f": write {app.__name__}()"
-            raise TypeError(f"route({path!r}, ...) takes a Kit app, not {app!r:.100}{hint}")
+            raise TypeError(f"route({path!r}, ...) takes a Kit app, not {app!r:.100}")
         state, other = self._state, app._state
         if other.table is state.table:
             raise ValueError(f"route({path!r}, ...) was given the app itself")
@@ -651,7 +636,10 @@ class Kit(ASGIApplication, Generic[B, V]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            no_attribute(self, name)
+            from kit._hints import hint
+
+            text = f"{type(self).__name__!r} object has no attribute {name!r}{hint('app', name)}"
+            raise AttributeError(text, name=name, obj=self)
 
     def _set(self, call: str, add: Callable[[Any], None], arguments: Sequence[Any]) -> Any:
         """Sets a handler, or returns the decorator that does."""

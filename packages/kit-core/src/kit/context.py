@@ -6,10 +6,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
-from types import CoroutineType, MappingProxyType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
-from kit._support.foreign_names import CONTEXT, UnsettableName, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface.cancellation import fault_of, is_fault
@@ -198,10 +197,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """
         if self._execution_ctx is None:
             if self._receive is None:
-                raise RuntimeError(
-                    "This request has no execution context: give fetch() or request() one as "
-                    "execution_ctx, or serve the app"
-                )
+                raise RuntimeError("This request has no execution context: fetch() was given none")
             self._execution_ctx = _background_tasks()()
         return self._execution_ctx
 
@@ -649,8 +645,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             raise TypeError("c.redirect() takes a URL or path, not None")
         if isinstance(status, str):
             raise TypeError(
-                f"c.redirect() takes the location, then the status: "
-                f"write c.redirect({status!r:.100}, {location!r:.100})"
+                "c.redirect() takes the location, then the status, "
+                f"not {location!r:.100} and {status!r:.100}"
             )
         location = encode_location(str(location))
         if self._lines is None and self._res is None and type(status) is int and status in STATUSES:
@@ -676,10 +672,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             return self._renderer(*args, **kwargs)
         unknown = [name for name in kwargs if name not in ("data", "status", "headers")]
         if unknown:
-            raise TypeError(
-                f"c.render({unknown[0]}=...) needs a renderer: register middleware that calls "
-                "c.set_renderer(), such as templates() of kit-templates, before the route"
-            )
+            raise TypeError(f"c.render({unknown[0]}=...) needs a renderer: see c.set_renderer()")
         return self.html(*args, **kwargs)
 
     def set_renderer(self, renderer: Callable[..., Any], /) -> None:
@@ -824,9 +817,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         return make_response(body, None, error.status, error.headers or None, lines)
 
 
-refuse_foreign_names(Context, "The context", CONTEXT, UnsettableName)
-
-
 # PERF: an import statement costs as much as the rest of an exit, even with nothing left to load.
 @cache
 def _background_tasks() -> type[BackgroundTasks]:
@@ -851,24 +841,13 @@ def _have_same_body(response: Response, other: AnyResponse | None) -> bool:
 def _header_name(name: Any) -> bytes:
     """Returns the name of a header as it is sent, for a name that isn't well known."""
     if isinstance(name, Mapping):
-        raise TypeError(
-            f"c.header() takes a name and a value, not {name!r:.100}: "
-            "several headers are set by c.set_headers({...})"
-        )
+        raise TypeError(f"c.header() takes a name and a value, not {name!r:.100}")
     return encode_name(name)
 
 
 def _no_text(call: str, data: Any) -> TypeError:
     """Returns the error for something else than text."""
-    hint = ""
-    if isinstance(data, CoroutineType):
-        data.close()  # it would warn that it was never awaited, which the error says already
-        hint = f": await {data.__qualname__}() first"
-    elif isinstance(data, (dict, list)):
-        hint = ": use c.json()"
-    elif isinstance(data, (bytes, bytearray)):
-        hint = ": use c.body()"
-    return TypeError(f"{call} takes a str, not {type(data).__name__}{hint}")
+    return TypeError(f"{call} takes a str, not {type(data).__name__}")
 
 
 def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:

@@ -89,25 +89,17 @@ class Lifespan:
                 await self._change(Event(), self._stop(failure))
 
     def missing(self, key: str) -> str:
-        """Returns why there is no binding, and what to write, if there are none at all.
+        """Returns why there is no binding, if there are none at all.
 
         Args:
             key: The key that was asked for.
         """
         if self._open is None and not self.children:
-            return (
-                "the app has no lifespan. Write one that yields it, as in "
-                f"`yield {{{key!r}: ...}}`, for Kit(lifespan=...); or give it to a test client, as "
-                f"in test_client(app, {{{key!r}: ...}})"
-            )
+            return f"the app has no lifespan; Kit(lifespan=...) takes one that yields {key!r}"
         whose = "its lifespan" if self._open is None else f"the lifespan {describe(self._name)}"
         if self._users:
-            return f"{whose} yields nothing. Write `yield {{{key!r}: ...}}` in it"
-        return (
-            f"{whose} isn't running. In a test, write `with sync_test_client(app) as client:` or "
-            "`async with test_client(app) as client:`; around app.request(), "
-            "`async with app.running():`"
-        )
+            return f"{whose} yields nothing"
+        return f"{whose} isn't running; in a test, enter the test client, or app.running()"
 
     def _check(self) -> None:
         for check in self.checks:

@@ -217,8 +217,7 @@ NO_BODY = "request('/x', ...) is a GET request, which can't have a body: add met
         ),
         (
             {"init": {"method": "POST", "json": {}}},
-            "request('/x', ...): init has method, headers, body, not 'json'; json is a keyword: "
-            "request(..., json=...)",
+            "request('/x', ...): init has method, headers, body, not 'json'",
         ),
         (
             {"init": {"header": {}}},
@@ -309,10 +308,7 @@ async def test_execution_ctx_absent() -> None:
             _ = c.execution_ctx
         return c.text(str(caught.value))
 
-    assert await (await app.request("/")).text() == (
-        "This request has no execution context: give fetch() or request() one as execution_ctx, "
-        "or serve the app"
-    )
+    assert "no execution context" in await (await app.request("/")).text()
 
 
 # --- HEAD --------------------------------------------------------------------------------------

@@ -754,12 +754,8 @@ def test_wrong_functions() -> None:
 
     with pytest.raises(TypeError) as raised:
         upgrade_websocket(three)  # type: ignore[arg-type]
-    assert str(raised.value) == (
-        "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
-        "got the signature test_wrong_functions.<locals>.three"
-        "(c: 'Any', ws: 'Any', more: 'Any') -> 'None'; for parameters by their types put @typed of "
-        "kit-typed between @upgrade_websocket and the function"
-    )
+    assert "takes a handler (c, ws)" in str(raised.value)
+    assert "three(c: 'Any', ws: 'Any', more: 'Any')" in str(raised.value)
 
 
 async def upgraded_twice(c: Any, ws: Any) -> None: ...

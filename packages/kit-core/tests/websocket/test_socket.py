@@ -66,13 +66,9 @@ def test_what_can_be_sent(run: Any, peer: Any) -> None:
     async def handler(c: Context, ws: WebSocket) -> None:
         for each in (Name("a"), bytearray(b"b"), memoryview(b"c")):
             await ws.send(each)  # type: ignore[arg-type]
-        for wrong, text in (
-            (1, "ws.send() takes str or bytes, not int"),
-            ({}, "ws.send() takes str or bytes, not dict: use send_json()"),
-        ):
-            with pytest.raises(TypeError) as raised:
+        for wrong in (1, {}):
+            with pytest.raises(TypeError, match=r"takes str or bytes, not (int|dict)"):
                 await ws.send(wrong)  # type: ignore[arg-type]
-            assert str(raised.value) == text
         await ws.send_json({"a": [1, None]})
         with pytest.raises(TypeError):
             await ws.send_json({"a": object()})

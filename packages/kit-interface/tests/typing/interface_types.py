@@ -23,7 +23,7 @@ from kit.interface import (
 )
 from kit.interface.metadata import Facts, attach, facts_of
 from kit.interface.models import validation_errors
-from kit.interface.patterns import Segment, foreign_syntax, parse_parameter, variants
+from kit.interface.patterns import Segment, check_syntax, parse_parameter, variants
 from kit.interface.websocket import (
     MessageEvent,
     WebSocket,
@@ -134,7 +134,7 @@ def told(error: Exception) -> list[str]:
 # Patterns.
 
 assert_type(variants("/a/:x?"), tuple[tuple[Segment, ...], ...])
-assert_type(foreign_syntax("/{id}"), str | None)
+assert_type(check_syntax("/:id"), None)
 parameter = parse_parameter(":id")
 if parameter is not None:
     assert_type(parameter.expression, str | None)

@@ -81,8 +81,7 @@ def _merged(call: str, init: RequestInit | None, keywords: Mapping[str, Any]) ->
     parts: dict[str, Any] = {**(init or {})}
     for name in parts:
         if name not in keywords:
-            hint = "; json is a keyword: request(..., json=...)" if name == "json" else ""
-            raise TypeError(f"{call}: init has {', '.join(keywords)}, not {name!r}{hint}")
+            raise TypeError(f"{call}: init has {', '.join(keywords)}, not {name!r}")
     for name, value in keywords.items():
         if value is not None:
             if name in parts:

@@ -40,7 +40,12 @@ class Route(RouterRoute):
     __slots__ = ("error_handlers", "limits", "unbound")
 
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
-        wants_next = takes_next(handler, f"{method} {path!r}")
+        try:
+            wants_next = takes_next(handler, f"{method} {path!r}")
+        except TypeError as error:
+            from kit._hints import hint
+
+            raise TypeError(f"{error}{hint('handler', handler)}") from None
         self.unbound: tuple[Any, str] | None = None
         # PERF: nearly all handlers are plain functions, which are recognized without an import.
         if type(handler) is not FunctionType or handler.__dict__:

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache, partial
-from types import CoroutineType, FunctionType, MethodType
 from typing import Any
 
 import msgspec
@@ -91,24 +90,8 @@ def _raise_place(value: Any, error: Exception) -> None:
     found = _first_unencodable(value, "$")
     if found is not None:
         place, culprit = found
-        raise TypeError(f"{_named(culprit)} as JSON, at {place}: {_shown(culprit)}") from error
-
-
-def _named(culprit: Any) -> str:
-    what = type(culprit).__qualname__
-    if isinstance(culprit, (CoroutineType, FunctionType, MethodType)):
-        what = f"the {what} {culprit.__qualname__}"
-    return f"Can't encode {what}"
-
-
-def _shown(culprit: Any) -> str:
-    """Shows what can't be encoded, or says what to do with a function or coroutine."""
-    if isinstance(culprit, CoroutineType):
-        culprit.close()  # it would warn that it was never awaited, which the error says already
-        return "await it"
-    if isinstance(culprit, MethodType | FunctionType):
-        return "call it"
-    return f"{culprit!r:.100}"
+        what = type(culprit).__qualname__
+        raise TypeError(f"Can't encode {what} as JSON, at {place}: {culprit!r:.100}") from error
 
 
 def decode(data: bytes) -> Any:

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from kit._support.foreign_names import RESPONSE, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct
 
@@ -47,15 +46,8 @@ def check_status(status: int, *, has_body: bool) -> None:
         TypeError: If a response with this status has no body, but one is given.
     """
     if not isinstance(status, int) or status not in STATUSES:
-        hint = ""
-        if isinstance(status, Mapping):
-            hint = "; headers come after the status, or as headers=..."
-        elif isinstance(status, str) and status.isdigit():
-            hint = f"; write {int(status)}"
-        elif isinstance(status, str) and "/" in status[1:]:
-            hint = f"; a content type is a header, headers={{'content-type': {status!r:.100}}}"
         raise ValueError(
-            f"Invalid response status {status!r:.100}: expected an int from 200 to 599{hint}"
+            f"Invalid response status {status!r:.100}: expected an int from 200 to 599"
         )
     if has_body and status in NULL_BODY_STATUSES:
         raise TypeError(f"A response with status {status} has no body: give None")
@@ -284,15 +276,11 @@ class Response(Body):
 
 
 def _keep_status(response: Response, status: int) -> None:
-    raise AttributeError(
-        "The status of a Response can't be changed: make another one, "
-        f"c.res = c.res.replace(status={status!r:.20})"
-    )
+    raise AttributeError("The status of a Response can't be changed: replace() makes another one")
 
 
 # Here, where type checkers don't see it: to them the status is read-only.
 Response.status = Response.status.setter(_keep_status)  # type: ignore[method-assign,attr-defined]
-refuse_foreign_names(Response, "A Response", RESPONSE)
 
 
 class BuiltResponse(Response, Opaque, Struct, eq=False):

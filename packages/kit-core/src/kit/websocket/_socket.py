@@ -557,5 +557,4 @@ def _message_of(data: Any) -> Message:
         return {"type": "websocket.send", "text": str(data)}
     if isinstance(data, (bytes, bytearray, memoryview)):
         return {"type": "websocket.send", "bytes": bytes(data)}
-    hint = ": use send_json()" if isinstance(data, (dict, list)) else ""
-    raise TypeError(f"ws.send() takes str or bytes, not {type(data).__name__}{hint}")
+    raise TypeError(f"ws.send() takes str or bytes, not {type(data).__name__}")

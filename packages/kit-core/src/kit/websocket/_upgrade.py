@@ -21,10 +21,10 @@ from kit.interface.origins import check_origins, is_own_origin
 from kit.interface.signatures import (
     accepts,
     behind_wrappers,
-    code_of,
     copy_names,
     describe,
     describe_signature,
+    parameter_names,
 )
 from kit.interface.websocket import WSEvents
 from kit.web import Response
@@ -43,10 +43,6 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 # First parameters of functions that were written for another framework.
 _OF_CONNECTIONS = (("ws",), ("websocket",))
-_FOR_TYPED = (
-    "; for parameters by their types put @typed of kit-typed between @upgrade_websocket and the "
-    "function"
-)
 
 Handler: TypeAlias = Callable[[Context[B, V], WebSocket], Awaitable[None]]
 CreateEvents: TypeAlias = Callable[[Context[B, V]], WSEvents | Awaitable[WSEvents]]
@@ -259,7 +255,7 @@ def _beginning_of(function: Any) -> _Begin:
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
     shown = behind_wrappers(function)
-    is_swapped = _takes_connection_first(shown)
+    is_swapped = parameter_names(shown)[:1] in _OF_CONNECTIONS
     if accepts(shown, 2) and not is_swapped:
         return lambda c: partial(function, c)
     if accepts(shown, 1) and not is_swapped:
@@ -269,17 +265,10 @@ def _beginning_of(function: Any) -> _Begin:
             return partial(run_events, check_events(events, function))
 
         return begin_by_events
-    annotated = {*getattr(function, "__annotations__", ())} - {"return"}
-    hint = _FOR_TYPED if annotated else ""
     raise TypeError(
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
-        f"got the signature {describe_signature(function)}{hint}"
+        f"got the signature {describe_signature(function)}"
     )
-
-
-def _takes_connection_first(function: Any) -> bool:
-    code = code_of(function)
-    return code is not None and code.co_varnames[: code.co_argcount][:1] in _OF_CONNECTIONS
 
 
 async def _check_origin(

@@ -18,9 +18,10 @@ __all__ = (
     "copy_names",
     "describe",
     "describe_signature",
-    "hint_for_factory",
     "is_async",
+    "is_factory",
     "is_generator",
+    "parameter_names",
     "takes_next",
 )
 
@@ -28,10 +29,8 @@ _CO_VARARGS = 0x04  # inspect.CO_VARARGS
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
 _CO_GENERATORS = 0x20 | 0x200  # inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _TYPES_OF_MIDDLEWARE = ("AsyncMiddleware", "Middleware")
-_OF_CONNECTIONS = ("ws", "websocket")
 # Where the defaults come from that other frameworks and @typed take as instructions.
 _OF_MARKERS = ("fastapi.params", "kit.typed", "litestar.params")
-_FOR_TYPED = "; to read parameters by their annotations, put @typed of kit.typed above it"
 
 
 def takes_next(handler: Any, route: str) -> bool:
@@ -54,38 +53,22 @@ def takes_next(handler: Any, route: str) -> bool:
     if not callable(handler):
         raise TypeError(
             f"The handler of {route} is not callable: expected a function (c) or (c, next), "
-            f"not {_without_address(handler)}"
+            f"not {handler!r:.100}"
         )
     shown = behind_wrappers(handler)
     if hasattr(type(shown), "__kit_bind__"):  # see kit.interface.binding
         return False
-    hint = hint_for_factory(handler)
-    if hint:
+    takes_one, takes_two = accepts(shown, 1), accepts(shown, 2)
+    is_middleware = takes_two and (not takes_one or _means_next(shown))
+    if (
+        not (takes_one or takes_two)
+        or is_factory(handler)
+        or (type(shown) is FunctionType and _has_other_parameters(shown, is_middleware))
+        or (isinstance(shown, type) and _makes_no_response(shown))
+    ):
         raise TypeError(
             f"The handler of {route} is neither a handler (c) nor middleware (c, next): "
-            f"its signature is {describe_signature(handler)}{hint}"
-        )
-    if accepts(shown, 2):
-        is_middleware = not accepts(shown, 1) or _means_next(shown)
-    elif accepts(shown, 1):
-        is_middleware = False
-    else:
-        hint = _hint_for(shown)
-        if hasattr(shown, "base_path") and hasattr(shown, "fetch"):
-            raise TypeError(
-                f"The handler of {route} is a Kit app: "
-                "write app.route(path, other) to add the routes of another app"
-            )
-        raise TypeError(
-            f"The handler of {route} can't be called with (c) or (c, next): "
-            f"its signature is {describe_signature(handler)}{hint}"
-        )
-    if type(shown) is FunctionType:
-        _check_parameters(shown, route, is_middleware)
-    elif isinstance(shown, type) and _makes_no_response(shown):
-        raise TypeError(
-            f"The handler of {route} is the class {shown.__qualname__}: expected a function "
-            "(c) or (c, next), or an instance that can be called with these"
+            f"its signature is {describe_signature(handler)}"
         )
     return is_middleware
 
@@ -120,6 +103,20 @@ def code_of(function: Any) -> CodeType | None:
     """Returns the Python code of a function; None if it has none, or is a mock of a function."""
     code = getattr(function, "__code__", None)
     return code if type(code) is CodeType else None
+
+
+def parameter_names(function: Any) -> tuple[str, ...]:
+    """Returns the names of the positional parameters of a Python function.
+
+    Args:
+        function: The function or method.
+
+    Returns:
+        The names, without that of a method's object; empty for callables without Python code.
+    """
+    code = code_of(function)
+    names = () if code is None else code.co_varnames[: code.co_argcount]
+    return names[1:] if type(function) is MethodType else names
 
 
 def copy_names(wrapper: Any, function: Any) -> None:
@@ -171,8 +168,8 @@ def _flags(function: Any) -> int:
     return flags if isinstance(flags, int) else 0
 
 
-def hint_for_factory(function: Any) -> str:
-    """Returns what to write if a function is annotated to return middleware.
+def is_factory(function: Any) -> bool:
+    """Returns whether a function is annotated to return middleware.
 
     Such a function was most likely given without being called, `app.use(logger)`. Its parameters
     may well fit those of a handler.
@@ -181,30 +178,18 @@ def hint_for_factory(function: Any) -> str:
         function: A handler or middleware.
 
     Returns:
-        A hint for the end of an error, e.g. `; it makes middleware when it is called: write
-        logger()`; empty if the function has no such annotation, is async, or wraps another one,
-        whose annotations it then has.
+        False as well if it is async, or wraps another one, whose annotations it then has.
     """
     if type(function) not in (FunctionType, MethodType) or hasattr(function, "__wrapped__"):
-        return ""
-    if function.__code__.co_flags & _CO_COROUTINE:
-        return ""
-    try:
-        annotation = function.__annotations__.get("return")
-    except NameError:  # as in _check_parameters()
-        return ""
-    return _call_of(function) if _is_middleware_type(annotation, function) else ""
-
-
-def _call_of(factory: Any) -> str:
-    arguments = "" if accepts(factory, 0) else "..."
-    return f"; it makes middleware when it is called: write {factory.__name__}({arguments})"
-
-
-def _is_middleware_type(annotation: Any, function: Any) -> bool:
-    """Whether an annotation is a type of middleware, or one of its alternatives is."""
-    if annotation is None:  # PERF: most functions
         return False
+    annotation = _annotations(function).get("return")
+    if annotation is None or is_async(function):  # PERF: most functions
+        return False
+    return _is_middleware(annotation, function)
+
+
+def _is_middleware(annotation: Any, function: Any) -> bool:
+    """Whether an annotation is a type of middleware, or one of its alternatives is."""
     if isinstance(annotation, str):
         # By their names: they may be imported for type checkers only.
         for each in annotation.split("|"):
@@ -213,14 +198,13 @@ def _is_middleware_type(annotation: Any, function: Any) -> bool:
                 return True
         annotation = _resolved(annotation, function)
     if isinstance(annotation, type):
-        code = getattr(annotation.__call__, "__code__", None)  # None for that of `type`
-        return code is not None and code.co_varnames[: code.co_argcount][2:] == ("next",)
+        return parameter_names(annotation.__call__)[2:] == ("next",)
     origin = repr(getattr(annotation, "__origin__", None))
     arguments = getattr(annotation, "__args__", ())
     if origin == "<class 'collections.abc.Callable'>":
         return len(arguments) == 3  # the context, next and the result
     if type(annotation) is UnionType or origin == "typing.Union":
-        return any(_is_middleware_type(each, function) for each in arguments)
+        return any(_is_middleware(each, function) for each in arguments)
     return False
 
 
@@ -291,85 +275,29 @@ def _makes_no_response(kind: type) -> bool:
     return vars(object)["__new__"] is kind.__new__ and not hasattr(kind, "__await__")
 
 
-def _without_address(handler: Any) -> str:
-    if hasattr(handler, "__await__"):
-        name = getattr(handler, "__name__", "handler")
-        close = getattr(handler, "close", None)
-        if close is not None:
-            close()  # else Python warns that it was never awaited
-        return f"the result of {name}(...): write {name}"
-    if getattr(type(handler), "__repr__", None) is object.__repr__:
-        return f"an object of the class {type(handler).__name__}"
-    return f"{handler!r:.100}"
-
-
-def _hint_for(function: Any) -> str:
-    """Returns what to write for a function that takes neither `(c)` nor `(c, next)`."""
-    name = getattr(function, "__name__", "handler")
-    if isinstance(function, type):
-        return f"; it is a class: give a function, or a method of an object, {name}().get"
-    if accepts(function, 0):
-        if getattr(getattr(function, "__code__", None), "co_kwonlyargcount", 0):
-            return _call_of(function)
-        write = "lambda c: ..." if name == "<lambda>" else f"{name}(c)"
-        return f"; a handler takes the context: write {write}"
-    annotated = {*getattr(function, "__annotations__", ())} - {"return"}
-    return _FOR_TYPED if annotated else ""
-
-
-def _check_parameters(function: FunctionType, route: str, is_middleware: bool) -> None:
-    """Rejects parameters that are clearly not the context and `next`."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
-    try:
-        annotations = function.__annotations__
-    except NameError:  # annotations that are evaluated later may not be defined yet
-        annotations = {}
-    for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-        if type(default).__module__.startswith(_OF_MARKERS):
-            marker = type(default).__name__.replace("Dependency", "Depends")
-            raise TypeError(
-                f"The handler of {route} has a default made by {marker}(), which only @typed of "
-                f"kit.typed reads: put @typed above {function.__qualname__}, and annotate the "
-                f"parameter with Annotated[..., {marker}(...)] of kit.typed"
-            )
-    if names and _is_no_context(annotations.get(names[0]), function):
-        raise TypeError(
-            f"The handler of {route} is called with the context, but the first parameter of "
-            f"{describe_signature(function)} isn't a Context: write c: Context, and read a "
-            f"parameter with c.req.param({names[0]!r}) or c.req.query({names[0]!r}){_FOR_TYPED}"
-        )
-    if is_middleware and len(names) > 1 and names[1] in _OF_CONNECTIONS:
-        raise TypeError(
-            f"The handler of {route} is called with (c, next), but the second parameter of "
-            f"{describe_signature(function)} is a WebSocket: put @upgrade_websocket of "
-            "kit.websocket between the route and the function"
-        )
-    if is_middleware and len(names) > 1:
-        name, annotation = names[1], annotations.get(names[1])
-        if _is_no_function(annotation, function) or (
-            annotation is None and not _may_be_next(name, function)
-        ):
-            raise TypeError(
-                f"The handler of {route} is called with (c, next), but the second parameter of "
-                f"{describe_signature(function)} isn't Next: write next: Next in middleware; a "
-                f"handler takes only c, and reads a parameter with c.req.param({name!r}) or "
-                f"c.req.query({name!r}){_FOR_TYPED}"
-            )
+def _has_other_parameters(function: FunctionType, is_middleware: bool) -> bool:
+    """Whether the parameters are clearly not the context and `next`."""
+    if any(
+        type(default).__module__.startswith(_OF_MARKERS)
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    ):
+        return True
+    names = parameter_names(function)
+    annotations = _annotations(function)
+    if names and _is_refused(annotations.get(names[0]), function, "req"):
+        return True
+    if not is_middleware or len(names) < 2:
+        return False
+    annotation = annotations.get(names[1])
+    if annotation is None:
+        return not _may_be_next(names[1], function)
+    return _is_refused(annotation, function, "__call__")
 
 
 def _may_be_next(name: str, function: FunctionType) -> bool:
     # A lambda can't declare request parameters, so the names of its arguments don't matter.
     is_lambda = function.__name__ == "<lambda>"
     return is_lambda or "next" in name or name.startswith("_") or name in ("n", "nxt")
-
-
-def _is_no_context(annotation: Any, function: FunctionType) -> bool:
-    return _is_refused(annotation, function, "req")
-
-
-def _is_no_function(annotation: Any, function: FunctionType) -> bool:
-    return _is_refused(annotation, function, "__call__")
 
 
 def _is_refused(annotation: Any, function: FunctionType, needed: str) -> bool:
@@ -388,14 +316,14 @@ def _is_refused(annotation: Any, function: FunctionType, needed: str) -> bool:
     kind = annotation if isinstance(annotation, type) else origin
     if not isinstance(kind, type) or kind is object or kind is Any:
         return repr(origin) == "typing.Literal"
-    return not any(needed in vars(each) or needed in _annotated(each) for each in kind.__mro__)
+    return not any(needed in vars(each) or needed in _annotations(each) for each in kind.__mro__)
 
 
-def _annotated(kind: type) -> Any:
+def _annotations(function: Any) -> Any:
     try:
-        return vars(kind).get("__annotations__", ())
-    except NameError:
-        return ()
+        return getattr(function, "__annotations__", None) or {}
+    except NameError:  # annotations that are evaluated later may not be defined yet
+        return {}
 
 
 def _resolved(text: str, function: FunctionType) -> Any:

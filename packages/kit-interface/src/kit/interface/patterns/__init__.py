@@ -30,7 +30,7 @@ from ._parsing import (
 if TYPE_CHECKING:
     from ._covering import PatternIndex, covers
     from ._expressions import Traits, traits
-    from ._foreign import foreign_syntax
+    from ._foreign import check_syntax
     from ._literals import literal_in_paths, unescape_literal
     from ._matching import path_matcher
     from ._whole import PathExpression, first_stretch
@@ -42,11 +42,11 @@ __all__ = (
     "PatternIndex",
     "Segment",
     "Traits",
+    "check_syntax",
     "compile_expression",
     "covers",
     "expand_optional",
     "first_stretch",
-    "foreign_syntax",
     "literal_in_paths",
     "parse_parameter",
     "parse_segment",
@@ -66,9 +66,9 @@ _LATER = {
     "PathExpression": "_whole",
     "PatternIndex": "_covering",
     "Traits": "_expressions",
+    "check_syntax": "_foreign",
     "covers": "_covering",
     "first_stretch": "_whole",
-    "foreign_syntax": "_foreign",
     "literal_in_paths": "_literals",
     "path_matcher": "_matching",
     "traits": "_expressions",

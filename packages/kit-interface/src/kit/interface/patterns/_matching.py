@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from .._errors import UnsupportedPathError
-from ._foreign import foreign_syntax
+from ._foreign import check_syntax
 from ._literals import literal_in_paths
 from ._parsing import FLAGS, Segment, split_pattern, variants
 from ._whole import PathExpression, literal_text
@@ -63,11 +63,7 @@ def _checked_variants(pattern: str) -> Iterator[tuple[Segment, ...]]:
     """
     if not pattern:
         raise UnsupportedPathError(pattern, "it is empty; the root is '/'")
-    translated = foreign_syntax(pattern)
-    if translated is not None:
-        raise UnsupportedPathError(
-            pattern, f"a parameter begins with a colon, as in {translated!r}"
-        )
+    check_syntax(pattern)
     for each in _without_optional_inside(pattern):
         found = variants(each)
         if not found:
