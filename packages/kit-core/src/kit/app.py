@@ -49,13 +49,13 @@ if TYPE_CHECKING:
         ReplaceRequest,
     )
     from kit._engine.matching import context_of_request
-    from kit._response.framing import without_body
+    from kit._engine.framing import without_body
     from kit._serving.paths import path_of_request
     from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
     from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
 else:
     import_late(globals(), "kit._engine.matching", "context_of_request")
-    import_late(globals(), "kit._response.framing", "without_body")
+    import_late(globals(), "kit._engine.framing", "without_body")
     import_late(globals(), "kit._app.requesting", "build_request", "check_fetch")
     import_late(globals(), "kit._app.routers", "router_of")
     import_late(globals(), "kit._serving.paths", "path_of_request")

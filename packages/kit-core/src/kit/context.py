@@ -223,11 +223,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
                 self._execution_ctx = _background_tasks()()
         self._exits.append(exit)
 
-    @property
-    def _needs_end(self) -> bool:
-        """Whether something runs or is released at the end of a served request."""
-        return self._execution_ctx is not None or self._req is not None
-
     async def _end(self, error: BaseException | None = None) -> None:
         """Runs exits and the tasks of `wait_until`, and releases what the request holds."""
         try:
@@ -860,35 +855,14 @@ def join(c: Context[Any, Any], response: Response) -> Response:
     return c._join(response)
 
 
-def claim(c: Context[Any, Any], response: Response, handler: Any) -> Response:
-    """Returns what the only handler has returned as the response of the request.
-
-    Raises:
-        HandlerError: If there is another response already, which would be sent in its place.
-    """
-    if c._lines is None or (response is c._taker and c._taken is c._lines):  # PERF: nearly always
-        return response
-    if c._res is None or not c._finalized:
-        return c._join(response)
-    refuse_second(c, response, handler)
-    return c.res
-
-
 def accept(c: Context[Any, Any], response: Response, handler: Any) -> None:
     """Sets what a handler or middleware has returned as the response of the request.
 
     Raises:
-        HandlerError: As for `claim`.
+        HandlerError: If there is another response already, which would be sent in its place.
     """
-    if not c._finalized and c._lines is None and c._res is None:
-        c._res = response  # nearly always
-        c._lines = ()  # no longer None: headers may be set on the response
-        c._finalized = True
-    elif c._finalized and c._res is not None:
+    if c._finalized and c._res is not None:
         refuse_second(c, response, handler)
-    elif c._res is None and response is c._taker and c._taken is c._lines:
-        c._res = response  # PERF: it has all headers
-        c._finalized = True
     else:
         c.res = response
 

@@ -58,13 +58,15 @@ def _level(routes: Sequence[Route], index: int, following: Level) -> Level:
             result = handler(c, MethodType(following, c)) if takes_next else handler(c)
             if result.__class__ is CoroutineType:
                 result = await result
-            if result.__class__ is not BuiltResponse:
+            if result is not None and result.__class__ is not BuiltResponse:
                 result = await settle(result, handler)
             if result is None:
                 if index == 0 and not c._finalized:
                     raise _nothing_returned(routes[min(c._index, len(routes) - 1)])
-            elif c._lines is None and not c._finalized:
-                c._res = result  # nearly always
+            elif not c._finalized and (
+                c._lines is None or (result is c._taker and c._taken is c._lines)
+            ):
+                c._res = result  # nearly always: it has all headers that were set
                 c._finalized = True
             else:
                 accept(c, result, handler)
@@ -102,7 +104,7 @@ def final_response(c: Context[Any, Any]) -> Response:
     Args:
         c: The context.
     """
-    response = c.res
+    response = c._res or c.res
     if c._failed and response._status != 500:
         # Even if middleware changed it: an error handler that raises results in a 500.
         c.res = c.text("Internal Server Error", 500)
@@ -112,6 +114,7 @@ def final_response(c: Context[Any, Any]) -> Response:
         response = answer_fault(fault, c)
     if response._replaced is not None:
         c._close_later(response._replaced)
+    c._res = response
     return response
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kit._engine.handlers import final_response
 from kit._engine.matching import context_of_scope
-from kit._response.framing import frame
+from kit._engine.framing import frame
 from kit.context import end_request
 
 from .paths import bad_target, path_of_scope
@@ -55,7 +54,7 @@ class ASGIApplication:
         c = context_of_scope(self._state, scope, receive, path)
         try:
             await c._run(c)
-            status, lines, body = frame(final_response(c), c)
+            status, lines, body = frame(c)
             start = {"type": "http.response.start", "status": status, "headers": lines}
             if body.__class__ is bytes:
                 await send(start)
@@ -67,8 +66,10 @@ class ASGIApplication:
         except BaseException as error:
             await end_request(c, error)  # tasks were promised, whatever became of the response
             raise
-        if c._execution_ctx is not None or c._req is not None:
+        if c._execution_ctx is not None:
             await end_request(c, None)
+        elif c._req is not None:
+            c._req._close()
 
 
 async def _serve_other(state: AppState, scope: Scope, receive: Receive, send: Send) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kit._engine.errors import answer_fault
 from kit._engine.handlers import final_response
 from kit._engine.matching import context_of_scope
-from kit._response.framing import frame
+from kit._engine.framing import frame
 from kit._state.app_state import AppState
 from kit.context import Context, end_request
 from kit.interface import HandlerError
@@ -82,7 +82,7 @@ async def _refuse(
     """
     if response.status == 101:
         fault = HandlerError("A handler", "answered a handshake with 101: use upgrade_websocket()")
-        response = answer_fault(fault, c)
+        response = c._res = answer_fault(fault, c)
     if "websocket.http.response" not in (handshake.scope.get("extensions") or {}):
         body = peek(response)
         put(response, USED)
@@ -91,7 +91,7 @@ async def _refuse(
         return
 
     denial = _Denial(send)
-    status, lines, content = frame(response, c)
+    status, lines, content = frame(c)
     head = {"type": "http.response.start", "status": status, "headers": lines}
     if isinstance(content, bytes):
         await denial.send(head)

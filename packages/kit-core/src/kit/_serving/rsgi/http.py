@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from kit._engine.handlers import final_response
 from kit._engine.matching import context_of_scope
 from kit._serving.paths import BAD_TARGET_BODY, BAD_TARGET_LINES, is_target
 from kit._state.app_state import AppState
@@ -37,7 +36,7 @@ async def serve_http(state: AppState, source: RsgiScope, protocol: RsgiHttp) -> 
     c = context_of_scope(state, LazyScope(source), exchange.receive, path)
     try:
         await c._run(c)
-        await send_response(final_response(c), c, protocol)
+        await send_response(c, protocol)
         exchange.finish()
     except BaseException as error:
         exchange.finish()

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from kit._response.framing import frame
+from kit._engine.framing import frame
 from kit._serving.stream import send_stream
 from kit.context import Context
 from kit.rsgi import HeaderPairs, RsgiHttp, RsgiTransport
@@ -28,19 +28,18 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")  # RSGI has no way to send these bytes as they are
 
 
-async def send_response(response: Response, c: Context[Any, Any], protocol: RsgiHttp) -> None:
-    """Sends any response.
+async def send_response(c: Context[Any, Any], protocol: RsgiHttp) -> None:
+    """Sends the response of a request. A streamed body is closed, even if it is not sent.
 
     Args:
-        response: The response. A streamed body is closed, even if it is not sent.
-        c: The context of the request.
+        c: The context of the request, whose handlers have run.
         protocol: The protocol of the server.
 
     Raises:
         Exception: The exception that a streamed body raised. If the response has started by then,
             the client doesn't get its end.
     """
-    status, lines, body = frame(response, c)
+    status, lines, body = frame(c)
     if isinstance(body, bytes):
         if body:
             protocol.response_bytes(status, header_pairs(lines), body)

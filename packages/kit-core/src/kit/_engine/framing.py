@@ -10,31 +10,42 @@ from typing import Any
 from kit.context import Context
 from kit.web import Response
 from kit.web._body import USED, is_stream, peek, put
-from kit.web._header_lines import CONTENT_LENGTH, FRAMING_NAMES, HOP_BY_HOP, HeaderLine
+from kit.web._header_lines import (
+    CONTENT_LENGTH,
+    FRAMING_NAMES,
+    HOP_BY_HOP,
+    HeaderLine,
+    length_line,
+)
 from kit.web._response import WITHOUT_CONTENT
+
+from .handlers import final_response
 
 _logger = logging.getLogger("kit")
 
 
-def frame(response: Response, c: Context[Any, Any]) -> tuple[int, list[HeaderLine], Any]:
-    """Returns status, header lines and content of a response as they are sent.
+def frame(c: Context[Any, Any]) -> tuple[int, list[HeaderLine], Any]:
+    """Returns status, header lines and content of the response of a request as they are sent.
 
     SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD.
 
     Args:
-        response: The response. If it is streamed, its body then counts as read.
-        c: The context of the request. A HEAD request gets the header lines of a GET request, and no
-            content; a stream is closed unread at the end of the request.
+        c: The context of the request, whose handlers have run. A HEAD request gets the header
+            lines of a GET request, and no content; a stream is closed unread at the end.
 
     Returns:
-        The lines are a list of their own. The content is bytes, or a stream.
+        The lines are a list of their own. The content is bytes, or a stream that counts as read.
     """
-    body = response._body
+    response = c._res
+    if response is not None and not c._failed and c._method != "HEAD":
+        body, lines = response._body, response._lines
+        if body.__class__ is bytes and lines.__class__ is tuple:
+            # Nearly every response: bytes, and no line that needs a look.
+            return response._status, [*lines, length_line(len(body))], body
+    response = final_response(c)
+    body, lines = response._body, response._lines
     status = response._status
-    lines = response._lines
     is_head = c._method == "HEAD"
-    if body.__class__ is bytes and lines.__class__ is tuple and not is_head:  # nearly always
-        return status, [*lines, (CONTENT_LENGTH, b"%d" % len(body))], body
     if lines.__class__ is not tuple:
         lines = _lines_to_send(response)
     if is_stream(body):
@@ -50,8 +61,7 @@ def frame(response: Response, c: Context[Any, Any]) -> tuple[int, list[HeaderLin
         lines = [line for line in lines if line[0] != CONTENT_LENGTH]
     if status in WITHOUT_CONTENT:
         return status, [*lines], b""
-    length = (CONTENT_LENGTH, b"%d" % len(content))
-    return status, [*lines, length], b"" if is_head else content
+    return status, [*lines, length_line(len(content))], b"" if is_head else content
 
 
 def without_body(response: Response, c: Context[Any, Any]) -> Response:
