@@ -70,6 +70,7 @@ AT_REGISTRATION: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda app: app.get("/", use=[access_log]), TypeError, f"{CALL}access_log(...)"),
     (lambda app: app.get("/", index), TypeError, "it takes the context: write index(c)"),
     (lambda app: app.get("/", chat), TypeError, "put @upgrade_websocket of kit.websocket"),
+    (lambda app: app.get("/", lambda c, ws: None), TypeError, "put @upgrade_websocket"),
     (lambda app: app.get("/", read_book), TypeError, TYPED),
     (lambda app: app.get("/", read_books), TypeError, TYPED),
     (lambda app: app.get("/", read_user), TypeError, TYPED),

