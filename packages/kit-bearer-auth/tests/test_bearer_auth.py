@@ -237,10 +237,7 @@ def test_what_has_no_effect_beside_verify_token(options: Any) -> None:
     with pytest.raises(ValueError, match="has no effect") as caught:
         app_with(**options, verify_token=lambda token, c: True)
     (name,) = options
-    assert str(caught.value) == (
-        f"bearer_auth({name}=...) has no effect beside verify_token=..., which decides about all "
-        "tokens: leave one of them out"
-    )
+    assert str(caught.value).startswith(f"bearer_auth({name}=...) has no effect beside")
 
 
 @pytest.mark.parametrize(
@@ -559,11 +556,7 @@ async def test_every_challenge_is_valid(
 def test_a_challenge_of_ones_own_needs_a_scheme(header: str) -> None:
     with pytest.raises(ValueError, match="is no challenge") as raised:
         bearer_auth(token=TOKEN, invalid_token={"www_authenticate_header": header})
-    assert str(raised.value) == (
-        f"bearer_auth: invalid_token['www_authenticate_header'] {header!r} is no challenge: "
-        "expected a scheme before the parameters, as in 'Bearer realm=\"api\"' (RFC 9110, section "
-        "11.6.1)"
-    )
+    assert str(raised.value).startswith("bearer_auth: invalid_token['www_authenticate_header']")
 
 
 async def test_header_name() -> None:

@@ -56,7 +56,6 @@ def chat(websocket: WebSocket) -> None: ...
 def read_user(c: Context, db: Any = Depends()) -> None: ...  # noqa: B008
 
 
-CALL = "it makes middleware when it is called: write "
 TYPED = "put @typed of kit.typed above it"
 AT_REGISTRATION: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda app: app.get("/users/{id}", ok), UnsupportedPathError, "write ':id'"),
@@ -64,12 +63,13 @@ AT_REGISTRATION: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda app: app.get("/users/:id:int", ok), UnsupportedPathError, "write ':id'"),
     (lambda app: app.get("/", coroutine(1)), TypeError, "coroutine, without calling it"),
     (lambda app: app.use("/api/*", Kit()), TypeError, "write app.route(path, other)"),
-    (lambda app: app.get("/", View), TypeError, "it is a class: give a function"),
-    (lambda app: app.use(access_log), TypeError, f"{CALL}access_log(...)"),
-    (lambda app: app.use(cors), TypeError, f"{CALL}cors(...)"),
-    (lambda app: app.get("/", use=[access_log]), TypeError, f"{CALL}access_log(...)"),
-    (lambda app: app.get("/", index), TypeError, "it takes the context: write index(c)"),
+    (lambda app: app.get("/", View), TypeError, "not a class"),
+    (lambda app: app.use(access_log), TypeError, "write access_log(...)"),
+    (lambda app: app.use(cors), TypeError, "write cors(...)"),
+    (lambda app: app.get("/", use=[access_log]), TypeError, "write access_log(...)"),
+    (lambda app: app.get("/", index), TypeError, "add the parameter c"),
     (lambda app: app.get("/", chat), TypeError, "put @upgrade_websocket of kit.websocket"),
+    (lambda app: app.get("/", lambda c, ws: None), TypeError, "put @upgrade_websocket"),
     (lambda app: app.get("/", read_book), TypeError, TYPED),
     (lambda app: app.get("/", read_books), TypeError, TYPED),
     (lambda app: app.get("/", read_user), TypeError, TYPED),

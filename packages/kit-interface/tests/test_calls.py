@@ -74,10 +74,7 @@ async def test_a_second_response() -> None:
 def test_what_is_no_answer(answer: Any) -> None:
     with pytest.raises(TypeError) as caught:
         check_answer("guard(check=...)", answer)
-    assert str(caught.value) == (
-        f"guard(check=...) returned {type(answer).__name__}: expected True or False; "
-        "await coroutines, raise exceptions, and write return, not yield"
-    )
+    assert str(caught.value).startswith(f"guard(check=...) returned {type(answer).__name__}")
 
 
 @pytest.mark.parametrize("answer", [True, False, None, 1, "user", {"id": 1}, [], object()])

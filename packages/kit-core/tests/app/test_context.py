@@ -87,7 +87,7 @@ async def test_response(handler: Any, expected: Any, prepared: bool) -> None:
         ),
         pytest.param(
             lambda c: c.text(b"x"),
-            "TypeError: c.text() takes a str, not bytes: use c.body()",
+            "TypeError: c.text() takes a str, not bytes",
             id="text of bytes",
         ),
         pytest.param(
@@ -166,7 +166,8 @@ async def test_response(handler: Any, expected: Any, prepared: bool) -> None:
 )
 async def test_refused(handler: Any, text: str) -> None:
     response = await run(handler)
-    assert (response.status, await response.text()) == (500, text)
+    assert response.status == 500
+    assert (await response.text()).startswith(text)
 
 
 @pytest.mark.parametrize("value", [b"1", 1, UserString("1"), ["1"]])

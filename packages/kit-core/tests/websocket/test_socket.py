@@ -707,10 +707,7 @@ def test_two_tasks_receive(run: Any, peer: Any) -> None:
             await anyio.wait_all_tasks_blocked()
             with pytest.raises(RuntimeError) as raised:
                 await ws.receive()
-            assert str(raised.value) == (
-                "Two tasks receive from the same WebSocket, so each would get only some of the "
-                "messages: receive in one task, and pass messages on from there"
-            )
+            assert str(raised.value).startswith("Two tasks receive from the same WebSocket, so")
             await ws.send("go on")
 
     async def main() -> Any:

@@ -29,6 +29,8 @@ _CO_VARARGS = 0x04  # inspect.CO_VARARGS
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
 _CO_GENERATORS = 0x20 | 0x200  # inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _TYPES_OF_MIDDLEWARE = ("AsyncMiddleware", "Middleware")
+# What handlers of WebSockets call their second parameter.
+_OF_CONNECTIONS = ("ws", "websocket")
 # Where the defaults come from that other frameworks and @typed take as instructions.
 _OF_MARKERS = ("fastapi.params", "kit.typed", "litestar.params")
 
@@ -289,6 +291,8 @@ def _has_other_parameters(function: FunctionType, is_middleware: bool) -> bool:
     if not is_middleware or len(names) < 2:
         return False
     annotation = annotations.get(names[1])
+    if names[1] in _OF_CONNECTIONS:
+        return True
     if annotation is None:
         return not _may_be_next(names[1], function)
     return _is_refused(annotation, function, "__call__")
