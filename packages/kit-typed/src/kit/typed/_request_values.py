@@ -9,7 +9,7 @@ from typing import Any
 from kit.cookie import get_cookie
 from kit.interface import Context, HTTPException, ValidationTarget
 from kit.interface.dependence import depend_on
-from kit.interface.media_types import is_json
+from kit.interface.media_types import JSON, is_json
 from kit.validator.schemas import check_memory, read_contents, split_values
 
 from ._signature import REQUIRED
@@ -175,7 +175,8 @@ async def read_json(c: Context[Any, Any], body: JsonBody) -> Any:
         ValueError: If it doesn't fit its type.
     """
     req = c.req
-    if is_json(req.header("content-type")):
+    kind = req.header("content-type")
+    if kind == JSON or is_json(kind):
         content = (await req.bytes()).removeprefix(MARK)
         return body.create_default() if body.is_absent(content) else body.schema.load(content)
     if body.default is REQUIRED or await c.req.bytes():
