@@ -20,6 +20,7 @@ def test_names() -> None:
     assert kit.interface.__all__ == (
         "METHOD_NAME_ALL",
         "App",
+        "AnyContext",
         "AsyncMiddleware",
         "Blob",
         "BodyProgress",
