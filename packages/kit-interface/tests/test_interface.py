@@ -19,8 +19,8 @@ from kit.interface import RouterRoute, is_pure, is_response
 def test_names() -> None:
     assert kit.interface.__all__ == (
         "METHOD_NAME_ALL",
-        "App",
         "AnyContext",
+        "App",
         "AsyncMiddleware",
         "Blob",
         "BodyProgress",
