@@ -18,7 +18,7 @@ from kit import Context, File, FormData, Kit, Next, Response
 from kit.interface import RequestValidationError, ValidationProblem
 from kit.interface.metadata import attach, facts_of
 from kit.interface.signatures import describe
-from kit.typed import Body, Form, Header, Query, typed
+from kit.typed import Body, Cookie, Form, Header, Path, Query, typed
 from kit.validator import validator
 
 
@@ -156,6 +156,45 @@ async def test_everything_wrong_is_one_document() -> None:
     }
 
 
+class Page(msgspec.Struct):
+    page: Annotated[int, msgspec.Meta(ge=1)]
+
+
+MISTAKES: list[tuple[Any, Any, str, dict[str, Any]]] = [
+    ("param", Path(), "/x", {}),
+    ("param", Path(), "/0", {}),
+    ("query", Query(), "/1?page=x", {}),
+    ("query", Query(), "/1?page=0", {}),
+    ("query", Query(), "/1", {}),
+    ("header", Header(), "/1", {"headers": {"page": "x"}}),
+    ("header", Header(), "/1", {}),
+    ("cookie", Cookie(), "/1", {"headers": {"cookie": "page=x"}}),
+    ("form", Form(), "/1", {"body": FormData({"page": "x"})}),
+    ("json", Body(embed=True), "/1", {"json": {"page": "x"}}),
+    ("json", Body(embed=True), "/1", {"json": {}}),
+    ("json", Body(embed=True), "/1", {"body": "x"}),
+]
+
+
+@pytest.mark.parametrize(("target", "marker", "path", "options"), MISTAKES)
+async def test_a_mistake_has_the_answer_of_a_validator(
+    target: Any, marker: Any, path: str, options: dict[str, Any]
+) -> None:
+    @typed
+    def endpoint(page: Annotated[int, msgspec.Meta(ge=1), marker]) -> None:
+        raise AssertionError
+
+    name = "page" if target == "param" else "other"
+    validating = validator(target, Page)
+    app: Kit[Any, Any] = Kit()
+    app.post(f"/validator/:{name}", validating, lambda c: c.text(""))
+    app.post("/typed/:page" if target == "param" else "/typed/*", endpoint)
+    expected = await app.request(f"/validator{path}", method="POST", **options)
+    response = await app.request(f"/typed{path}", method="POST", **options)
+    assert response.status == expected.status == 400
+    assert await response.json() == await expected.json()
+
+
 async def test_on_error_gets_the_errors() -> None:
     seen: list[RequestValidationError] = []
     app = Kit().post("/:id", everything)
@@ -274,7 +313,7 @@ async def test_a_body_whose_fields_are_all_optional_has_to_be_sent() -> None:
         plain = {"content-type": "text/plain"}
         response = await app.request("/", method="POST", body=body, headers=plain)
         assert (await response.json())["errors"] == [
-            {"path": "", "message": "Missing required body", "type": "missing", "target": "json"}
+            {"path": "", "message": "Missing required body", "type": "missing"}
         ]
 
 

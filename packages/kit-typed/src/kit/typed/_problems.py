@@ -62,7 +62,7 @@ async def list_problems(
         found.append(("json", iter(errors)))
         if detail is not None:
             details["json"] = detail
-    return _refusal(found, details, error)
+    return _validation_error(found, details, error)
 
 
 def _errors(c: Context[Any, Any], source: Source) -> Iterator[FieldError]:
@@ -120,13 +120,13 @@ def _describe_missing(target: ValidationTarget, c: Context[Any, Any], expected: 
     return RequestValidationError.describe_missing(target, content_type, expected)
 
 
-def _refusal(
+def _validation_error(
     found: Sequence[tuple[ValidationTarget, Iterator[FieldError]]],
     details: dict[str, str],
     error: Exception,
 ) -> Exception:
     every = ((target, each) for target, errors in found for each in errors)
-    errors = []
+    errors: list[FieldError] = []
     for target, each in islice(every, _MOST_ERRORS + 1):
         each["target"] = target
         for key in ("path", "message"):
@@ -142,4 +142,8 @@ def _refusal(
     detail = "; ".join(details.get(target) or describe_invalid(target) for target in targets)
     if is_cut:
         detail += f"; these are the first {_MOST_ERRORS} errors"
-    return RequestValidationError(targets[0] if len(targets) == 1 else None, errors, detail)
+    if len(targets) > 1:
+        return RequestValidationError(None, errors, detail)
+    for each in errors:
+        del each["target"]
+    return RequestValidationError(targets[0], errors, detail)
