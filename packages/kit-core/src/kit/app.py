@@ -28,7 +28,6 @@ from kit._app.registration import (
 from kit._serving.entry import Opening, Served, rsgi_server
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
-from kit._support.late import import_late
 from kit._support.limits import Limits
 from kit.context import B, Context, V, prepare
 from kit.interface import METHOD_NAME_ALL
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from kit._app.registration import HandlerT, Use
-    from kit._app.requesting import build_request, check_fetch
-    from kit._app.routers import router_of
     from kit._app.types import (
         AnyHandler,
         ApplicationHandler,
@@ -54,21 +51,8 @@ if TYPE_CHECKING:
         OptionHandler,
         ReplaceRequest,
     )
-    from kit._matching.matches import limit_context, plan_of_request
-    from kit._serving.paths import path_of_request
-    from kit.compose import respond
     from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
-    from kit.request import KitRequest
     from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
-    from kit.web._streams import close_stream
-else:
-    import_late(globals(), "kit._matching.matches", "limit_context", "plan_of_request")
-    import_late(globals(), "kit._app.requesting", "build_request", "check_fetch")
-    import_late(globals(), "kit._app.routers", "router_of")
-    import_late(globals(), "kit._serving.paths", "path_of_request")
-    import_late(globals(), "kit.compose", "respond")
-    import_late(globals(), "kit.request", "KitRequest")
-    import_late(globals(), "kit.web._streams", "close_stream")
 
 __all__ = ("Kit",)
 
@@ -135,7 +119,13 @@ class Kit(Served, Generic[B, V]):
             OptionChecks("Kit").function("get_path", get_path, "(request)", plain=True)
         if lifespan is not None:
             check_lifespan(lifespan)
-        routing = (default_router(), default_router) if router is None else router_of(router)
+        routing: tuple[Router[Any], Callable[[], Router[Any]] | None]
+        if router is None:
+            routing = (default_router(), default_router)
+        else:
+            from kit._app.routers import router_of  # PERF: most apps have none
+
+            routing = router_of(router)
         open_lifespan = None if lifespan is None else partial(lifespan, self)
         self._state = AppState(
             table=RouteTable(*routing, strict=strict),
@@ -539,6 +529,13 @@ class Kit(Served, Generic[B, V]):
             UnsupportedPathError: If the router doesn't support a route, and only detects it now.
             TypeError: If an argument is of the wrong type.
         """
+        # PERF: apps on servers need none of these.
+        from kit._app.requesting import check_fetch
+        from kit._matching.matches import limit_context, plan_of_request
+        from kit._serving.paths import path_of_request
+        from kit.compose import respond
+        from kit.request import KitRequest
+
         state = self._state
         check_fetch(request, env, execution_ctx)
         path, (match, *_) = plan_of_request(state, request, path_of_request(request))
@@ -558,6 +555,8 @@ class Kit(Served, Generic[B, V]):
                 response = response.__copy__()
                 put(response, None)
                 if body is not None and not isinstance(body, bytes):
+                    from kit.web._streams import close_stream
+
                     await close_stream(body)
         except BaseException as error:
             if c._exits is not None:
@@ -609,6 +608,8 @@ class Kit(Served, Generic[B, V]):
             response = await app.request("/books", method="POST", json={"title": "Dune"})
             ```
         """
+        from kit._app.requesting import build_request
+
         keywords = {"method": method, "headers": headers, "body": body}
         request = build_request(input, init, keywords, json)
         return await self.fetch(request, env, execution_ctx)

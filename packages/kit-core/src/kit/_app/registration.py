@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, ov
 
 from kit._state.patterns import check_literals, check_syntax
 from kit._state.route import Route
-from kit._support.late import import_late
 from kit.context import B, V
 from kit.interface.callers import place_of_call
 from kit.interface.paths import merge_path
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
     from .decorated import Call
     from .types import AnyHandler, Middleware
-else:
-    import_late(globals(), "kit._app.decorated", "Call")
 
 AppT = TypeVar("AppT")
 HandlerT = TypeVar("HandlerT", bound="AnyHandler[Any, Any]")
@@ -94,6 +91,8 @@ class Registrations:
         decorator = None
         if handlers:
             routes = self.add(methods, patterns, [*before, *handlers])
+            from .decorated import Call  # PERF: only functions that decorate nothing need it
+
             self._last_call = Call(call, routes)
         else:
 
