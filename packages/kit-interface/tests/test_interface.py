@@ -19,6 +19,7 @@ from kit.interface import RouterRoute, is_pure, is_response
 def test_names() -> None:
     assert kit.interface.__all__ == (
         "METHOD_NAME_ALL",
+        "AnyContext",
         "App",
         "AsyncMiddleware",
         "Blob",

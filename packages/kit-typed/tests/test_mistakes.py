@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import collections
-import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -196,33 +195,6 @@ def test_one_body_by_two_names() -> None:
         "for both, or Annotated[..., Body(embed=True)] for each, to read them from one object by "
         "their names"
     )
-
-
-@pytest.mark.parametrize("count", [15, 16])
-def test_dependencies_that_are_open_at_once(count: int) -> None:
-    def endpoint(**values: int) -> None: ...
-
-    def dependency() -> Callable[[], Iterator[int]]:
-        def provide() -> Iterator[int]:
-            yield 1
-
-        return provide
-
-    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(
-                f"x{number}",
-                inspect.Parameter.KEYWORD_ONLY,
-                annotation=Annotated[int, Depends(dependency(), scope="function")],
-            )
-            for number in range(count)
-        ]
-    )
-    if count == 15:
-        assert Kit().get("/", typed(endpoint)).routes
-        return
-    with pytest.raises(TypeError, match=r"it has 16 dependencies .*, but at most 15 can be open"):
-        Kit().get("/", typed(endpoint))
 
 
 def test_models_of_pydantic_are_not_embedded_beside_structs() -> None:

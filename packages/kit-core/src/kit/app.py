@@ -19,11 +19,13 @@ from kit._app.registration import (
     split_arguments,
     strings,
 )
+from kit._engine.framing import without_body
 from kit._engine.handlers import compose, final_response
+from kit._engine.matching import context_of_request
 from kit._serving.asgi import ASGIApplication
+from kit._serving.paths import path_of_request
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
-from kit._support.late import import_late
 from kit._support.limits import Limits
 from kit.context import B, Context, V
 from kit.interface import METHOD_NAME_ALL
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from kit._app.registration import HandlerT, Use
-    from kit._app.requesting import build_request, check_fetch
-    from kit._app.routers import router_of
     from kit._app.types import (
         AnyHandler,
         ApplicationHandler,
@@ -48,17 +48,8 @@ if TYPE_CHECKING:
         OptionHandler,
         ReplaceRequest,
     )
-    from kit._engine.matching import context_of_request
-    from kit._engine.framing import without_body
-    from kit._serving.paths import path_of_request
     from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
     from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
-else:
-    import_late(globals(), "kit._engine.matching", "context_of_request")
-    import_late(globals(), "kit._engine.framing", "without_body")
-    import_late(globals(), "kit._app.requesting", "build_request", "check_fetch")
-    import_late(globals(), "kit._app.routers", "router_of")
-    import_late(globals(), "kit._serving.paths", "path_of_request")
 
 __all__ = ("Kit",)
 
@@ -124,7 +115,13 @@ class Kit(ASGIApplication, Generic[B, V]):
             OptionChecks("Kit").function("get_path", get_path, "(request)", plain=True)
         if lifespan is not None:
             check_lifespan(lifespan)
-        routing = (default_router(), default_router) if router is None else router_of(router)
+        routing: tuple[Router[Any], Callable[[], Router[Any]] | None]
+        if router is None:
+            routing = (default_router(), default_router)
+        else:
+            from kit._app.routers import router_of  # PERF: most apps have none
+
+            routing = router_of(router)
         open_lifespan = None if lifespan is None else partial(lifespan, self)
         self._state = AppState(
             table=RouteTable(*routing, strict=strict is not False),
@@ -521,6 +518,8 @@ class Kit(ASGIApplication, Generic[B, V]):
             UnsupportedPathError: If the router doesn't support a route, and only detects it now.
             TypeError: If an argument is of the wrong type.
         """
+        from kit._app.requesting import check_fetch  # here, since apps on servers don't need it
+
         state = self._state
         check_fetch(request, env, execution_ctx)
         path = path_of_request(request)
@@ -580,6 +579,8 @@ class Kit(ASGIApplication, Generic[B, V]):
             response = await app.request("/books", method="POST", json={"title": "Dune"})
             ```
         """
+        from kit._app.requesting import build_request
+
         keywords = {"method": method, "headers": headers, "body": body}
         request = build_request(input, init, keywords, json)
         return await self.fetch(request, env, execution_ctx)

@@ -9,11 +9,25 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
-from kit._support.late import import_late
+from kit._response.building import (
+    joined,
+    lines_to_keep,
+    make_response,
+    own,
+    take_over,
+    without_representation,
+)
+from kit._response.discarded import close_discarded
+from kit._response.results import settle
+from kit._state.no_bindings import NoBindings
+from kit._support.json import encode, encode_plainly, encode_with_aliases
 from kit._support.struct import Opaque, Struct, with_plain_stores
+from kit.interface import HandlerError
+from kit.interface.calls import check_second
 from kit.interface.cancellation import fault_of, is_fault
 from kit.interface.generics import TypeVar, fill_arguments
 from kit.interface.signatures import describe
+from kit.request import KitRequest, ServedRequest
 from kit.web._body import is_stream, peek, take
 from kit.web._header_lines import (
     FRAMING_NAMES,
@@ -30,6 +44,8 @@ from kit.web._header_lines import (
     set_headers,
     set_line,
 )
+from kit.web._location import encode_location
+from kit.web._request import close_with
 from kit.web._response import (
     NULL_BODY_STATUSES,
     STATUSES,
@@ -41,49 +57,13 @@ from kit.web._response import (
 )
 
 if TYPE_CHECKING:
-    from kit._response.building import (
-        joined,
-        lines_to_keep,
-        make_response,
-        own,
-        take_over,
-        without_representation,
-    )
-    from kit._response.discarded import close_discarded
-    from kit._response.results import settle
     from kit._state.app_state import AppState
-    from kit._state.no_bindings import NoBindings
     from kit._state.route import Route
-    from kit._support.json import encode, encode_plainly, encode_with_aliases
     from kit.concurrency._background import BackgroundTasks
-    from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
+    from kit.interface import ExecutionContext, Exit, HTTPException
     from kit.interface import Response as AnyResponse
-    from kit.interface.calls import check_second
-    from kit.request import KitRequest, ServedRequest
     from kit.web import Request
     from kit.web._body import BodyInit
-    from kit.web._location import encode_location
-    from kit.web._request import close_with
-else:
-    import_late(
-        globals(),
-        "kit._response.building",
-        "joined",
-        "lines_to_keep",
-        "make_response",
-        "own",
-        "take_over",
-        "without_representation",
-    )
-    import_late(globals(), "kit._response.discarded", "close_discarded")
-    import_late(globals(), "kit._response.results", "settle")
-    import_late(globals(), "kit._state.no_bindings", "NoBindings")
-    import_late(globals(), "kit._support.json", "encode", "encode_plainly", "encode_with_aliases")
-    import_late(globals(), "kit.interface", "HandlerError")
-    import_late(globals(), "kit.interface.calls", "check_second")
-    import_late(globals(), "kit.request", "ServedRequest")
-    import_late(globals(), "kit.web._location", "encode_location")
-    import_late(globals(), "kit.web._request", "close_with")
 
 B = TypeVar("B", default=Any)
 """Bindings: the type of `c.env`, a TypedDict."""

@@ -314,35 +314,30 @@ async def test_what_is_not_of_the_type(body: str, type: Any, message: str) -> No
     assert (caught.value.status, caught.value.message) == (400, message)
 
 
-END = "unexpected end of escaped utf-16 surrogate pair"
-PAIR = "invalid utf-16 surrogate pair"
-ESCAPE = "invalid character in unicode escape"
-
-
 @pytest.mark.parametrize("type", [None, str, list[str], dict[str, str]])
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    "text",
     [
-        pytest.param(r"\ud800", END, id="high half"),
-        pytest.param(r"\uDBFFx", END, id="and text"),
-        pytest.param(r"\ud800\n", END, id="and escape"),
-        pytest.param(r"\\\ud800", END, id="after backslash"),
-        pytest.param(r"\ud83d\ude00\ud83d", END, id="three halves"),
-        pytest.param(r"\udc00", PAIR, id="low half"),
-        pytest.param(r"\ud800\ud800", PAIR, id="high halves"),
-        pytest.param(r"\ud800\u0041", PAIR, id="and letter"),
-        pytest.param(r"\u12", ESCAPE, id="short escape"),
-        pytest.param(r"\ud83d\u", ESCAPE, id="short half"),
+        pytest.param(r"\ud800", id="high half"),
+        pytest.param(r"\uDBFFx", id="and text"),
+        pytest.param(r"\ud800\n", id="and escape"),
+        pytest.param(r"\\\ud800", id="after backslash"),
+        pytest.param(r"\ud83d\ude00\ud83d", id="three halves"),
+        pytest.param(r"\udc00", id="low half"),
+        pytest.param(r"\ud800\ud800", id="high halves"),
+        pytest.param(r"\ud800\u0041", id="and letter"),
+        pytest.param(r"\u12", id="short escape"),
+        pytest.param(r"\ud83d\u", id="short half"),
     ],
 )
 @pytest.mark.parametrize("after", ["", " and more text, so that it isn't near the end"])
-async def test_half_characters(text: str, problem: str, type: Any, after: str) -> None:
+async def test_half_characters(text: str, type: Any, after: str) -> None:
     text = f'"{text}{after}"'
     body = {list[str]: f"[{text}]", dict[str, str]: f'{{"a":{text}}}'}.get(type, text)
     with pytest.raises(HTTPException) as caught:
         await read(body, type)
     message = caught.value.message or ""
-    assert message.startswith(f"Malformed JSON in the request body: JSON is malformed: {problem}")
+    assert message.startswith("Malformed JSON in the request body: ")
     assert re.search(r" \(byte \d+\)$", message)
 
 

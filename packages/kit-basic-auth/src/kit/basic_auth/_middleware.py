@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict, overload
 
-from kit.interface import AsyncMiddleware, Context, HTTPException, Next
+from kit.interface import AnyContext, AsyncMiddleware, Context, HTTPException, Next
 from kit.interface.calls import call, check_answer, is_awaitable, settle
 from kit.interface.credentials import (
     HashFunction,
@@ -23,11 +23,10 @@ from ._credentials import check_users, read_credentials, split_first
 
 __all__ = ("OnAuthSuccess", "User", "VerifyUser", "basic_auth")
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-VerifyUser: TypeAlias = Callable[[str, str, Any], bool | Awaitable[bool]]
+VerifyUser: TypeAlias = Callable[[str, str, AnyContext], bool | Awaitable[bool]]
 """Returns whether to let a user in: `def verify_user(username, password, c)`, plain or async."""
 
-OnAuthSuccess: TypeAlias = Callable[[Any, str], object]
+OnAuthSuccess: TypeAlias = Callable[[AnyContext, str], object]
 """Called with the accepted username: `def on_auth_success(c, username)`, plain or async."""
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
 
-from kit.interface import Context, HTTPException
+from kit.interface import AnyContext, Context, HTTPException
 from kit.interface.calls import call
 from kit.interface.credentials import check_message, refusal_with
 from kit.interface.fields import TOKEN, is_field_value, is_token, quoted_string
@@ -36,8 +36,7 @@ class FailureOptions(TypedDict, total=False):
     """
 
     message: Any
-    # Any lets the function annotate its context as the core's own class.
-    www_authenticate_header: str | Mapping[str, object] | Callable[[Any], Any] | None
+    www_authenticate_header: str | Mapping[str, object] | Callable[[AnyContext], Any] | None
     status: int | None
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Optional, TypeAlias
 
-from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
 from kit.interface.calls import check_answer, is_awaitable, settle
 from kit.interface.credentials import (
     HashFunction,
@@ -24,8 +24,7 @@ from ._tokens import check_tokens
 
 __all__ = ("FailureOptions", "HashFunction", "VerifyToken", "bearer_auth")
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-VerifyToken: TypeAlias = Callable[[str, Any], object]
+VerifyToken: TypeAlias = Callable[[str, AnyContext], object]
 """Verifies a well-formed token: `def verify(token, c)`, plain or async.
 
 It returns the token's user, or True; a falsy result, such as None, rejects the token.

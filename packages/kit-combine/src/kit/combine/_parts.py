@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from kit.interface import HandlerError, HTTPException
+from kit.interface import AnyContext, HandlerError, HTTPException
 from kit.interface.signatures import describe, describe_signature, takes_next
 
 __all__ = (
@@ -17,8 +17,7 @@ __all__ = (
     "parts_of",
 )
 
-# Any lets the function annotate its context as the core's own class, or one with its types.
-Condition: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
+Condition: TypeAlias = Callable[[AnyContext], bool | Awaitable[bool]]
 """Decides about a request: `def condition(c)`, plain or async. Its result is a truth value."""
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
 from kit.interface.calls import call
 from kit.interface.encodings import choose_encoding
 from kit.interface.options import OptionChecks
@@ -32,8 +32,7 @@ _PARTIAL = 206
 ContentTypeFilter: TypeAlias = re.Pattern[str] | Callable[[str], bool | Awaitable[bool]]
 """Which types to compress: a pattern to search for, or `def is_text(content_type)`."""
 
-# Any lets the function annotate its context as the core's own class, or one with its types.
-Skip: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
+Skip: TypeAlias = Callable[[AnyContext], bool | Awaitable[bool]]
 """Returns whether to leave a response uncompressed: `def skip(c)`, plain or async."""
 
 

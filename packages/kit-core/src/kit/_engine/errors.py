@@ -5,23 +5,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kit._response.results import settle
 from kit._state.error_handlers import ErrorHandler, ErrorHandlers
 from kit._state.route import Route
 from kit._support.exception_groups import leaves
-from kit._support.late import import_late
 from kit.context import Context
 from kit.interface import HandlerError, HTTPException
 from kit.interface.cancellation import fault_of
 from kit.interface.signatures import describe
 from kit.web import ClientDisconnectedError, Response
-
-if TYPE_CHECKING:
-    from kit._hints import explain
-else:
-    import_late(globals(), "kit._hints", "explain")
 
 _logger = logging.getLogger("kit")
 _CLASSES_OF_MISTAKES = (AttributeError, TypeError)
@@ -112,6 +106,8 @@ def _handlers_for(place: Route | str | None, c: Context[Any, Any]) -> Sequence[E
 async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -> Response:
     c._fail(error)
     if error.__class__ in _CLASSES_OF_MISTAKES:
+        from kit._hints import explain  # here, since most apps never need it
+
         explain(error)
     response = await settle(on_error(error, c), on_error)
     if response is None:
@@ -122,6 +118,8 @@ async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -
 def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
     """Logs an exception and returns the plain 500."""
     if error.__class__ in _CLASSES_OF_MISTAKES:
+        from kit._hints import explain  # here, since most apps never need it
+
         explain(error)
     _logger.error("Exception in %s %s", c.req.method, ascii(c.req.path)[1:-1], exc_info=error)
     return c.text("Internal Server Error", 500)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kit._engine.matching import context_of_scope
 from kit._engine.framing import frame
+from kit._engine.matching import context_of_scope
 from kit.context import end_request
 
 from .paths import bad_target, path_of_scope

@@ -7,9 +7,9 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from kit._engine.errors import answer_fault
+from kit._engine.framing import frame
 from kit._engine.handlers import final_response
 from kit._engine.matching import context_of_scope
-from kit._engine.framing import frame
 from kit._state.app_state import AppState
 from kit.context import Context, end_request
 from kit.interface import HandlerError

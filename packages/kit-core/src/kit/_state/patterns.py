@@ -3,18 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from kit.interface import UnsupportedPathError
 
-from kit._support.late import import_late
-
-if TYPE_CHECKING:
-    from kit.interface import UnsupportedPathError
-    from kit.interface.patterns import literal_in_paths, split_pattern, unescape_literal
-else:
-    import_late(globals(), "kit.interface", "UnsupportedPathError")
-    import_late(
-        globals(), "kit.interface.patterns", "literal_in_paths", "split_pattern", "unescape_literal"
-    )
+# PERF: `kit.interface.patterns` is imported where it is used: most patterns don't need it.
 
 
 def check_syntax(path: str, method: str | None = None) -> None:
@@ -44,6 +35,8 @@ def check_literals(path: str, method: str) -> None:
         UnsupportedPathError: If a literal segment contains `?`, `#`, or an escape that is decoded.
     """
     if "%" in path or "?" in path or "#" in path:
+        from kit.interface.patterns import literal_in_paths, split_pattern
+
         for segment in split_pattern(path):
             if not segment.startswith(":"):
                 literal_in_paths(path, segment, method)
@@ -63,6 +56,8 @@ def for_router(path: str) -> str:
     """
     if "%" not in path:
         return path
+    from kit.interface.patterns import split_pattern, unescape_literal
+
     segments = split_pattern(path)
     decoded = [each if each.startswith(":") else unescape_literal(each) for each in segments]
     pattern = "/" + "/".join(decoded)
@@ -94,7 +89,11 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
     Raises:
         UnsupportedPathError: If a path could match both.
     """
-    segments = split_pattern(path) if "?/" in path else []
+    if "?/" not in path:
+        return [(base_path, path)]
+    from kit.interface.patterns import split_pattern
+
+    segments = split_pattern(path)
     end = len(segments)
     while end and _is_optional(segments[end - 1]):
         end -= 1
@@ -115,6 +114,8 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
 
 def _at(path: str, place: int, is_there: bool) -> str:
     """Returns a pattern with an optional parameter removed, or made required."""
+    from kit.interface.patterns import split_pattern
+
     segments = split_pattern(path)
     segments[place : place + 1] = [each[:-1] for each in segments[place : place + 1] if is_there]
     return "/" + "/".join(segments)

@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kit._support.late import import_late
+from kit.interface import RouterClosedError
 
 from .patterns import for_router, forms, without_slash
 from .route import Route
 
 if TYPE_CHECKING:
-    from kit.interface import Router, RouterClosedError
-else:
-    import_late(globals(), "kit.interface", "RouterClosedError")
+    from kit.interface import Router
 
 
 class RouteTable:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache, partial
@@ -15,17 +14,6 @@ JSONDecodeError = msgspec.DecodeError
 
 MARK = b"\xef\xbb\xbf"
 """The byte order mark, ignored before JSON (RFC 8259 section 8.1)."""
-
-# Input that msgspec calls truncated although it isn't: an error in the last bytes of a body, after
-# complete escapes. The first half of a surrogate pair without the second, or an escape with too
-# few digits.
-# PERF: compiled at first use, not at import.
-_WRONG_ESCAPE = (
-    rb"(?:[^\\]++|\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}"
-    rb"|u(?![dD][89abAB])[0-9a-fA-F]{4}|[^u]))*+"
-    rb"\\(?:(u[dD][89abAB][0-9a-fA-F]{2})(?=[^\\]|\\[^u])"
-    rb"|(?:u[dD][89abAB][0-9a-fA-F]{2}\\)?u[0-9a-fA-F]{0,3}(?=[^0-9a-fA-F]))"
-)
 
 
 def _encode_other(value: Any) -> Any:
@@ -119,21 +107,13 @@ def _decode_again(data: bytes) -> Any:
 
 
 def _malformation(data: bytes, error: ValueError) -> str | None:
-    """Returns a better message if msgspec's is wrong or lacks the position in the body, or None."""
+    """Returns a message with the position in the body, if that of msgspec lacks it, or None."""
     if isinstance(error, UnicodeDecodeError):
         try:
             data.decode()
         except UnicodeDecodeError as whole:
             return f"JSON is malformed: invalid UTF-8 (byte {whole.start})"
-    if str(error) != "Input data was truncated":
-        return None
-    wrong = re.match(_WRONG_ESCAPE, data)
-    if wrong is None:
-        return f"{error} (byte {len(data)})"
-    problem = "invalid character in unicode escape"
-    if wrong[1] is not None:
-        problem = "unexpected end of escaped utf-16 surrogate pair"
-    return f"JSON is malformed: {problem} (byte {wrong.end()})"
+    return f"{error} (byte {len(data)})" if str(error) == "Input data was truncated" else None
 
 
 def is_malformed(error: Exception) -> bool:

@@ -7,23 +7,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct
 
 from ._body import TEXT_TYPE, Body, BodyInit, extract, is_stream, take
 from ._header_lines import HeaderLine, encode_value
+from ._headers import Headers, HeadersInit, headers_over, lines_from
 
 if TYPE_CHECKING:
-    from kit._support.json import encode
-
-    from ._headers import Headers, HeadersInit, headers_over, lines_from
-    from ._location import encode_location
-    from ._tracked import BodyProgress, track
-else:
-    import_late(globals(), "kit._support.json", "encode")
-    import_late(globals(), "kit.web._headers", "headers_over", "lines_from")
-    import_late(globals(), "kit.web._location", "encode_location")
-    import_late(globals(), "kit.web._tracked", "track")
+    from ._tracked import BodyProgress
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 # Of a Response. Dicts, since the garbage collector passes over each slot of a set, every time.
@@ -117,6 +108,8 @@ def _json_response(
     Raises:
         TypeError: If the value can't be encoded.
     """
+    from kit._support.json import encode
+
     response = Response(encode(value), status=status, headers=headers)
     if not response.headers.has("content-type"):
         response.headers.set("content-type", "application/json")
@@ -207,6 +200,8 @@ class Response(Body):
         Returns:
             The progress. It is the same object for a streamed body that is tracked already.
         """
+        from ._tracked import track
+
         self._body, progress = track(self._body)
         return progress
 
@@ -263,6 +258,8 @@ class Response(Body):
             raise ValueError(
                 f"Invalid redirect status {status!r}: expected 301, 302, 303, 307 or 308"
             )
+        from ._location import encode_location
+
         # Anything but a str is refused as the value of a header.
         location = encode_location(url) if isinstance(url, str) else url
         return Response(None, status=status, headers={"location": location})

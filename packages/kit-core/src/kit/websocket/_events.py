@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kit._support.struct import Struct
+from msgspec import Struct
+
 from kit.interface import HandlerError
 from kit.interface.calls import call
 from kit.interface.cancellation import fault_of

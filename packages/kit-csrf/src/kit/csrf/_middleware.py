@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
-from kit.interface import AsyncMiddleware, Context, HTTPException, Next
+from kit.interface import AnyContext, AsyncMiddleware, Context, HTTPException, Next
 from kit.interface.calls import check_answer, is_awaitable, settle
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
@@ -18,14 +18,13 @@ __all__ = ("IsAllowedOrigin", "IsAllowedSite", "SecFetchSite", "csrf")
 SecFetchSite: TypeAlias = Literal["same-origin", "same-site", "none", "cross-site"]
 """The values of Sec-Fetch-Site (W3C Fetch Metadata, section 2.3)."""
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-IsAllowedOrigin: TypeAlias = Callable[[str, Any], bool | Awaitable[bool]]
+IsAllowedOrigin: TypeAlias = Callable[[str, AnyContext], bool | Awaitable[bool]]
 """Returns whether an origin is allowed: `def allowed(origin, c)`, plain or async."""
 
-IsAllowedSite: TypeAlias = Callable[[SecFetchSite, Any], bool | Awaitable[bool]]
+IsAllowedSite: TypeAlias = Callable[[SecFetchSite, AnyContext], bool | Awaitable[bool]]
 """Returns whether a Sec-Fetch-Site is allowed: `def allowed(site, c)`, plain or async."""
 
-_Allows: TypeAlias = Callable[[Any, Any], Any]
+_Allows: TypeAlias = Callable[[Any, AnyContext], Any]
 
 _SITES = get_args(SecFetchSite)
 # Safe methods (RFC 9110, section 9.2.1). TRACE is omitted, since browsers don't send it.

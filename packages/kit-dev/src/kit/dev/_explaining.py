@@ -28,7 +28,7 @@ class Step:
         is_mounted: Whether it hands over to a mounted application.
         params: The parameters, as the handler sees them.
         runs: Whether its turn comes; not if an earlier one answers.
-        source: The code that was generated for it, as `kit.typed` does; empty if there is none.
+        source: Where its arguments come from, if `kit.typed` reads them; empty otherwise.
     """
 
     method: str

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
         UnsupportedPathError,
         ValidationTarget,
     )
-    from ._handlers import AsyncMiddleware, ErrorHandler, Handler, HandlerResult, Middleware, Next
+    from ._handlers import (
+        AnyContext,
+        AsyncMiddleware,
+        ErrorHandler,
+        Handler,
+        HandlerResult,
+        Middleware,
+        Next,
+    )
     from ._problems import FieldError, ProblemError, RequestValidationError, ValidationProblem
     from ._router import ParamIndexMap, Params, ParamStash, Result, Router
     from ._routes import METHOD_NAME_ALL, RouterRoute, is_pure
@@ -28,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = (
     "METHOD_NAME_ALL",
+    "AnyContext",
     "App",
     "AsyncMiddleware",
     "Blob",
@@ -78,7 +87,7 @@ _NAMES = {
         "ClientDisconnectedError HandlerError HTTPException KitError MissingBindingError "
         "RouterClosedError UnsupportedPathError ValidationTarget"
     ),
-    "_handlers": "AsyncMiddleware ErrorHandler Handler HandlerResult Middleware Next",
+    "_handlers": "AnyContext AsyncMiddleware ErrorHandler Handler HandlerResult Middleware Next",
     "_problems": "FieldError ProblemError RequestValidationError ValidationProblem",
     "_router": "ParamIndexMap Params ParamStash Result Router",
     "_routes": "METHOD_NAME_ALL RouterRoute is_pure",

@@ -96,7 +96,7 @@ class Facts(NamedTuple):
             OpenAPI Operation Object; `hidden` leaves it out. Parameters are those of `validates`.
         mounted: Whether the function passes requests to another application: it responds, although
             it takes `next`.
-        source: Python code generated for the function, for human readers.
+        source: Where the arguments of the function come from, in lines for human readers.
         others: Facts of other packages, by name.
         body_required: Whether a request needs a JSON body; None if that depends on its type.
     """

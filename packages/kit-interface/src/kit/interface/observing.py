@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ._context import Context
 from ._errors import ClientDisconnectedError, UnsupportedPathError
-from ._handlers import AsyncMiddleware, Next
+from ._handlers import AnyContext, AsyncMiddleware, Next
 from ._web import BodyProgress, Request, Response
 from .calls import call, check_answer
 from .options import OptionChecks
@@ -46,8 +46,7 @@ __all__ = (
 Ending: TypeAlias = Literal["complete", "failed", "disconnected", "cancelled"]
 """How a request ended; see `Outcome`."""
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-Exclude: TypeAlias = str | Callable[[Any], bool | Awaitable[bool]]
+Exclude: TypeAlias = str | Callable[[AnyContext], bool | Awaitable[bool]]
 """A route pattern, or a function `(c)`, plain or async."""
 
 SECRET_NAMES: frozenset[str] = frozenset(

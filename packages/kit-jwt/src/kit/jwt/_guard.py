@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, Optional, TypeAlias, TypeVar, overl
 
 import msgspec
 
-from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
 from kit.interface.calls import call, check_answer
 from kit.interface.metadata import attach, returned_type
 from kit.interface.models import model_of, with_defaults
@@ -24,8 +24,7 @@ __all__ = ("CurrentUser", "IsRevoked")
 R_co = TypeVar("R_co", covariant=True)
 U = TypeVar("U")
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-IsRevoked: TypeAlias = Callable[[Any, Any], Awaitable[bool] | bool]
+IsRevoked: TypeAlias = Callable[[Any, AnyContext], Awaitable[bool] | bool]
 """Returns whether a token is revoked: `def is_revoked(payload, c)`, plain or async."""
 
 PAYLOAD = "jwt_payload"

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from kit.conninfo import forwarded_conn_info
-from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
 from kit.interface.calls import call
 from kit.interface.observing import Exclude, Observation, exclusion, unless
 from kit.interface.options import OptionChecks
@@ -17,8 +17,7 @@ from ._targets import Target, target_of_option
 
 __all__ = ("access_log",)
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-OwnFields: TypeAlias = Callable[[Any], Fields | Awaitable[Fields]]
+OwnFields: TypeAlias = Callable[[AnyContext], Fields | Awaitable[Fields]]
 """Returns fields to add: `def fields(c)`, plain or async."""
 
 _FORMATS = ("json", "text")

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from kit.interface import (
     METHOD_NAME_ALL,
+    AnyContext,
     App,
     AsyncMiddleware,
     Context,
@@ -20,8 +21,9 @@ from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.route import base_path
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-MethodNotAllowedHandler: TypeAlias = Callable[[Any, list[str]], Response | Awaitable[Response]]
+MethodNotAllowedHandler: TypeAlias = Callable[
+    [AnyContext, list[str]], Response | Awaitable[Response]
+]
 """Responds to an unsupported method: `def answer(c, allowed_methods)`, plain or async."""
 
 

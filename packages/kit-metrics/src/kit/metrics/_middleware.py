@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from prometheus_client import REGISTRY, CollectorRegistry, Histogram
 
-from kit.interface import AsyncMiddleware, Context, Next, Response
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next, Response
 from kit.interface.observing import Exclude, exclusion, unless
 from kit.interface.options import OptionChecks
 from kit.route import endpoint
@@ -22,11 +22,10 @@ from ._labels import ExtraLabels, check_labels, exemplar_source
 
 __all__ = ("metrics",)
 
-# Any lets a function annotate its context as the core's own class.
-Label: TypeAlias = Callable[[Any], str | Awaitable[str | None] | None]
+Label: TypeAlias = Callable[[AnyContext], str | Awaitable[str | None] | None]
 """Returns the value of a label: `def label(c)`, plain or async."""
 ExemplarSource: TypeAlias = Callable[
-    [Any], Mapping[str, str] | Awaitable[Mapping[str, str] | None] | None
+    [AnyContext], Mapping[str, str] | Awaitable[Mapping[str, str] | None] | None
 ]
 """Returns the labels of an exemplar: `def exemplar(c)`, plain or async."""
 

@@ -23,8 +23,8 @@ from kit.interface.models import check_union
 from kit.interface.options import OptionChecks
 from kit.interface.signatures import copy_names, describe
 
+from ._compiled_route import CompiledRoute
 from ._responses import responses_of
-from ._route import Route
 from ._signature import Signature, is_connection, read_signature, unwrapped
 
 P = ParamSpec("P")
@@ -119,7 +119,7 @@ class Typed(Generic[P, R]):
         return self._bound_to("GET", pattern)
 
     def _bound_to(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
-        route = Route(self._signature, self._status, method, pattern)
+        route = CompiledRoute(self._signature, self._status, method, pattern)
         handler = route.handler
         handler.__dict__.update(
             __wrapped__=self,
@@ -128,9 +128,7 @@ class Typed(Generic[P, R]):
             __kit_check_env__=route.check_env,
             __kit_route__=route,
         )
-        name = handler.__name__  # the one in tracebacks
         copy_names(handler, self._function)
-        handler.__name__ = name
         bound: Callable[[Context[Any, Any]], Any] = route.with_facts(handler)
         return bound
 
@@ -165,8 +163,8 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     All errors of a request are reported in one problem document with status 400. A returned
     Response is sent unchanged, None becomes 204, anything else is sent as JSON.
 
-    The signature is read here, and compiled into code for each route at registration, so requests
-    don't pay for inspection.
+    The signature is read here, and the source of each parameter is resolved at registration, so
+    requests don't pay for inspection.
 
     Args:
         function: The function, plain or async. Without it, a decorator is returned.

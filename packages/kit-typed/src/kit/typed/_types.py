@@ -8,7 +8,6 @@ import dataclasses
 import datetime
 import decimal
 import enum
-import sys
 import types
 import uuid
 from collections import abc
@@ -355,12 +354,14 @@ def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any
 
 
 def _of_pydantic(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
+    from pydantic import Field  # loaded already, as for any of its types
+
     rules = [each for each in metadata if _root(each) in _RULES]
     metas = [each for each in [*metadata, own] if isinstance(each, msgspec.Meta)]
     for meta in metas:
         limits = {name: v for name in _CONSTRAINTS if (v := getattr(meta, name)) is not None}
         if limits:
-            rules.append(sys.modules["pydantic"].Field(**limits))
+            rules.append(Field(**limits))
     for rule in rules:
         kind = Annotated[kind, rule]
     return _with(kind, [told for meta in metas for told in _only(meta, _TOLD)])

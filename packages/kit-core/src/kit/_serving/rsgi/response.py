@@ -11,7 +11,6 @@ from kit._engine.framing import frame
 from kit._serving.stream import send_stream
 from kit.context import Context
 from kit.rsgi import HeaderPairs, RsgiHttp, RsgiTransport
-from kit.web import Response
 from kit.web._streams import close_stream
 
 

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from kit.interface import ValidationTarget
 from kit.interface.patterns import parse_parameter, split_pattern
 
+from ._calls import MANAGED, Arguments, ContextValue, DependencyCall
 from ._markers import Body, Dependency, Env, Marker, Path, Scope, Var
-from ._parts import Field, JsonBody, Part
 from ._signature import (
-    Mode,
     Parameter,
     Provider,
     Signature,
@@ -24,20 +22,11 @@ from ._signature import (
     read_signature,
     unwrapped,
 )
+from ._sources import Field, JsonBody, Source
 from ._types import has_literal_bool, kind_of, takes_many
 
 # SPEC: RFC 9110 sections 9.3.1, 9.3.2 and 9.3.5: content has no defined meaning in these.
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
-# Names that the generated code uses itself.
-TAKEN = frozenset(
-    "KeyError RuntimeError c content error every exits hasattr kind req response result value "  # noqa: SIM905
-    "values".split()
-)
-
-_MANAGED = ("manager", "async manager", "unclear manager")
-# Python compiles at most 20 nested `with` statements; the compiler of 3.12.1 crashes beyond 18.
-_MOST_BLOCKS = 15
-
 # Types that other frameworks pass to endpoints.
 _INSTEAD = {
     "BackgroundTasks": "c: Context, and pass the coroutine to c.execution_ctx.wait_until()",
@@ -49,51 +38,11 @@ _INSTEAD = {
 }
 
 
-class Call(NamedTuple):
-    """A call of a dependency.
+class Resolution:
+    """The source of each value of an endpoint at one route.
 
-    Attributes:
-        local: The local name of the value that it provides.
-        signature: The function to call.
-        mode: What the call returns; see `Signature`.
-        scope: When its exit runs.
-        arguments: The code of its arguments.
-        ends_early: Whether its value is closed before the response is sent.
-    """
-
-    local: str
-    signature: Signature
-    mode: Mode
-    scope: Scope
-    arguments: str
-    ends_early: bool
-
-    @property
-    def is_block(self) -> bool:
-        """Whether the endpoint runs within it, as it may have to be closed after that."""
-        return self.scope == "function" and self.mode in (*_MANAGED, "unclear")
-
-
-class Value(NamedTuple):
-    """A value from `c.env`, or a variable.
-
-    Attributes:
-        local: Its local name.
-        is_env: Whether it comes from `c.env`.
-        name: Its name there.
-        parameter: The first parameter that needs it.
-        signature: The function with that parameter.
-    """
-
-    local: str
-    is_env: bool
-    name: str
-    parameter: Parameter
-    signature: Signature
-
-
-class Plan:
-    """How an endpoint is called for the requests of one route.
+    Each value has a local name, by which calls refer to it: that of the first parameter that needs
+    it, and `c` for the context.
 
     Args:
         signature: The endpoint.
@@ -102,11 +51,11 @@ class Plan:
         overrides: Functions that replace dependencies.
 
     Attributes:
-        parts: The parts that are read from the request as text.
-        body: The values read from a JSON body, or None.
-        values: The values read from the context.
+        sources: The parts that are read from the request, except a JSON body.
+        body: The JSON body, or None.
+        context_values: The values read from the context.
         calls: The dependencies, in call order.
-        arguments: The code of the arguments of the endpoint.
+        arguments: The arguments of the endpoint.
         connection: The local name of the WebSocket; empty if the endpoint takes none.
         functions: The functions given to `Depends`, replaced or not; see `identity`.
         absent: Parameters with `Path()` that are missing in the pattern: function and name.
@@ -126,71 +75,64 @@ class Plan:
         self.signature = signature
         self.method = method
         self.pattern = pattern
-        self.parts: list[Part] = []
+        self.sources: list[Source] = []
         self.body: JsonBody | None = None
-        self.values: list[Value] = []
-        self.calls: list[Call] = []
+        self.context_values: list[ContextValue] = []
+        self.calls: list[DependencyCall] = []
         self.absent: list[tuple[Signature, str]] = []
         self.connection = ""
         self.takes_context = False
         self.functions: set[Any] = set()
         self._overrides = overrides
         self._in_path = dict(_parameters(pattern))
-        self._locals: set[str] = set()
-        self._provided: dict[Any, Call] = {}
+        self._locals = {"c"}
+        self._provided: dict[Any, DependencyCall] = {}
         self._within: list[Any] = []
         self.arguments, _ = self._arguments(signature, "function")
-        self._check_blocks()
         if self.body is not None:
             self._check_bodies(self.body)
             self.body.finish()
-        for part in self.parts:
-            part.finish()
-        for part in self.parts:
-            if part.is_model:
-                same = [each.names for each in self.parts if each.target == part.target]
-                part.others = frozenset().union(*same) - part.names
+        for source in self.sources:
+            source.finish()
+        for source in self.sources:
+            if source.is_model:
+                same = [each.names for each in self.sources if each.target == source.target]
+                source.others = frozenset().union(*same) - source.names
 
     @property
     def path_names(self) -> frozenset[str] | None:
         """The names of the path that the functions read; None if they may read any."""
-        models = [part for part in self.parts if part.target == "param" and part.is_model]
-        if self.takes_context or any(not part.names for part in models):
+        models = [source for source in self.sources if source.target == "param" and source.is_model]
+        if self.takes_context or any(not source.names for source in models):
             return None
-        parts = [part.names for part in self.parts if part.target == "param"]
-        return frozenset().union(*parts)
-
-    def _check_blocks(self) -> None:
-        blocks = [each for each in self.calls if each.is_block]
-        if self.connection:  # these are in a stack
-            return
-        if len(blocks) > _MOST_BLOCKS:
-            self.signature.refuse(
-                f"it has {len(blocks)} dependencies with the scope 'function', but at most "
-                f"{_MOST_BLOCKS} can be open at once"
-            )
+        names = [source.names for source in self.sources if source.target == "param"]
+        return frozenset().union(*names)
 
     def _check_bodies(self, body: JsonBody) -> None:
-        form = next((part for part in self.parts if part.target == "form"), None)
+        form = next((source for source in self.sources if source.target == "form"), None)
         if form is not None:
             body.signature.refuse(
                 f"the parameter {body.fields[0].name!r} is the JSON body, but "
                 f"{form.fields[0].name!r} is read from a form: a request has one body"
             )
 
-    def _arguments(self, signature: Signature, scope: Scope) -> tuple[str, bool]:
-        """Returns the code of the arguments of a call, and whether one of them ends early."""
-        code = []
+    def _arguments(self, signature: Signature, scope: Scope) -> tuple[Arguments, bool]:
+        """Returns the arguments of a call, and whether the value of one of them ends early."""
+        positional: list[str] = []
+        by_keyword: dict[str, str] = {}
         ends_early = False
         for parameter in signature.parameters:
             if parameter.dependency is None:
-                value = self._argument(signature, parameter)
+                local = self._argument(signature, parameter)
             else:
                 call = self._provide(signature, parameter.dependency, parameter.name, scope)
-                value = call.local
+                local = call.local
                 ends_early = ends_early or call.ends_early
-            code.append(f"{parameter.name}={value}" if parameter.by_keyword else value)
-        return ", ".join(code), ends_early
+            if parameter.by_keyword:
+                by_keyword[parameter.name] = local
+            else:
+                positional.append(local)
+        return Arguments(tuple(positional), by_keyword), ends_early
 
     def _argument(self, signature: Signature, parameter: Parameter) -> str:
         if isinstance(parameter.marker, (Env, Var)):
@@ -204,7 +146,7 @@ class Plan:
         target = self._target(signature, parameter, kind)
         if target == "json":
             return self._add_to_body(signature, parameter)
-        return self._add_to_part(signature, parameter, target, is_model=kind == "object")
+        return self._add_to_source(signature, parameter, target, is_model=kind == "object")
 
     def _connection(self, signature: Signature, parameter: Parameter) -> str:
         if signature is not self.signature:
@@ -216,13 +158,15 @@ class Plan:
         self.connection = self._local(parameter.name)
         return self.connection
 
-    def _provide(self, signature: Signature, provider: Provider, name: str, scope: Scope) -> Call:
+    def _provide(
+        self, signature: Signature, provider: Provider, name: str, scope: Scope
+    ) -> DependencyCall:
         function = identity(provider.signature.function)
         self.functions.add(function)
         used = self._overrides.get(function, provider.signature)
         if has_spec(used.function):  # it is called like the function that it stands for
             used = used._replace(parameters=provider.signature.parameters)
-        is_managed = used.mode in _MANAGED
+        is_managed = used.mode in MANAGED
         # Without its own exit, it ends with the dependencies that it uses, whatever its scope.
         own_scope = provider.scope if is_managed else None
         key = (function, own_scope) if provider.use_cache else object()
@@ -237,7 +181,7 @@ class Plan:
             if is_managed:
                 ends_early = own_scope == "function"
             local = self._local(name)
-            call = Call(local, used, used.mode, provider.scope, arguments, ends_early)
+            call = DependencyCall(local, used, provider.scope, arguments, ends_early=ends_early)
             self.calls.append(call)
             self._provided[key] = call
         if scope == "request" and call.ends_early:
@@ -250,7 +194,9 @@ class Plan:
     def _value(self, signature: Signature, parameter: Parameter, marker: Env | Var) -> str:
         name = marker.name or parameter.name
         local = self._local(parameter.name)
-        self.values.append(Value(local, isinstance(marker, Env), name, parameter, signature))
+        self.context_values.append(
+            ContextValue(local, isinstance(marker, Env), name, parameter, signature)
+        )
         return local
 
     def _target(self, signature: Signature, parameter: Parameter, kind: str) -> ValidationTarget:
@@ -358,7 +304,7 @@ class Plan:
             "with Env() in place of Depends() for a value of c.env, or Var() for a variable"
         )
 
-    def _add_to_part(
+    def _add_to_source(
         self,
         signature: Signature,
         parameter: Parameter,
@@ -374,19 +320,19 @@ class Plan:
                     f"{show(field.annotation)}, so {parameter.marker!r} can't name it"
                 )
             field.local = self._local(parameter.name)
-            self.parts.append(Part(target, [field], signature, is_model=True))
+            self.sources.append(Source(target, [field], signature, is_model=True))
             return field.local
-        for part in self.parts:
-            if part.target == target and not part.is_model:
-                same = next((each for each in part.fields if each.key == field.key), None)
+        for source in self.sources:
+            if source.target == target and not source.is_model:
+                same = next((each for each in source.fields if each.key == field.key), None)
                 if same is None:
                     field.local = self._local(parameter.name)
-                    part.fields.append(field)
+                    source.fields.append(field)
                     return field.local
                 if same.is_like(field):
                     return same.local
         field.local = self._local(parameter.name)
-        self.parts.append(Part(target, [field], signature, is_model=False))
+        self.sources.append(Source(target, [field], signature, is_model=False))
         return field.local
 
     def _add_to_body(self, signature: Signature, parameter: Parameter) -> str:
@@ -426,16 +372,40 @@ class Plan:
         )
 
     def _local(self, name: str) -> str:
-        """Returns a name for a local variable of the generated code."""
-        local = name
-        if name in TAKEN or name.startswith("_") or keyword.iskeyword(name):
-            local = f"p_{name}"
-        first, number = local, 2
+        """Returns a local name for a value."""
+        local, number = name, 2
         while local in self._locals:
-            local = f"{first}_{number}"
+            local = f"{name}_{number}"
             number += 1
         self._locals.add(local)
         return local
+
+    def describe(self) -> str:
+        """Describes where each value comes from, in a line for each, for human readers."""
+        lines = []
+        for source in self.sources:
+            part = "path" if source.target == "param" else source.target
+            lines += [_described(each, part, is_all=source.is_model) for each in source.fields]
+        if self.body is not None:
+            is_all = not self.body.embed
+            lines += [_described(each, "JSON body", is_all=is_all) for each in self.body.fields]
+        for value in self.context_values:
+            source_of = f"c.env[{value.name!r}]" if value.is_env else f"c.get({value.name!r})"
+            lines.append(f"{value.local} = {source_of}")
+        for call in self.calls:
+            lines.append(f"{call.local} = {_named(call.signature)}({call.arguments})")
+        return "\n".join([*lines, f"{_named(self.signature)}({self.arguments})"])
+
+
+def _described(field: Field, part: str, *, is_all: bool) -> str:
+    key = "" if is_all else f"[{field.key!r}]"
+    return f"{field.local}: {show(field.annotation)} = {part}{key}"
+
+
+def _named(signature: Signature) -> str:
+    function = signature.function
+    name = getattr(function, "__qualname__", None)
+    return show(type(function)) if not isinstance(name, str) else name.rpartition("<locals>.")[2]
 
 
 def _key(parameter: Parameter, target: ValidationTarget) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of a request that an endpoint reads, each with its type for validation."""
+"""The sources of values in a request: its parts, and its JSON body, each with its type."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import copy
 import datetime
 import decimal
 import enum
-import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NoReturn, get_args
 
@@ -54,7 +53,7 @@ IMMUTABLE = (
 
 
 class Field:
-    """A value in a part of the request.
+    """A value in a source.
 
     Attributes:
         name: The name of the parameter.
@@ -63,8 +62,8 @@ class Field:
         default: The default, a `Made` one, or `REQUIRED`.
         takes_list: Whether it takes all values with the name.
         signature: The function with the parameter.
-        local: Its local name in the generated code.
-        attribute: Its name in the object that holds all values of a part.
+        local: The name of its value while the endpoint runs; see `Resolution`.
+        attribute: Its name in an object with all values of the source.
     """
 
     local: str
@@ -105,13 +104,12 @@ class Field:
             isinstance(default, IMMUTABLE) and not isinstance(default, Made)
         )
 
-    @property
-    def make_default(self) -> Callable[[], Any]:
-        """Creates a default for one request."""
+    def create_default(self) -> Any:
+        """Returns a default for one request."""
         default = self.default
         if isinstance(default, Made):
-            return default.factory
-        return lambda: copy.deepcopy(default)
+            return default.factory()
+        return default if self.is_immutable else copy.deepcopy(default)
 
     def is_like(self, other: Field) -> bool:
         """Returns whether two parameters with the same name are equivalent."""
@@ -120,17 +118,17 @@ class Field:
         )
         return bool(same and self.annotation == other.annotation)
 
-    def of_struct(self) -> Any:
+    def for_struct(self) -> Any:
         """The `msgspec.field` for it."""
         default = self.default
         if default is REQUIRED:
             return msgspec.field(name=self.key)
         if self.is_immutable:
             return msgspec.field(name=self.key, default=default)
-        return msgspec.field(name=self.key, default_factory=self.make_default)
+        return msgspec.field(name=self.key, default_factory=self.create_default)
 
 
-class Part:
+class Source:
     """The values read together from one part of the request.
 
     Args:
@@ -144,14 +142,18 @@ class Part:
         schema: How it is validated.
         lists: The names in the request whose values are all used.
         contents: The names in a form whose files are read.
+        headers: For headers: each key, the header, and whether all of its lines are used.
+        vary: The headers in Vary.
         others: Names used by other parameters. A model doesn't get them, since it may reject
             unknown names.
     """
 
     type: Any
     schema: Schema
-    lists: frozenset[str] = frozenset()
-    contents: frozenset[str] = frozenset()
+    lists: frozenset[str]
+    contents: frozenset[str]
+    headers: tuple[tuple[str, str, bool], ...]
+    vary: str
     others: frozenset[str] = frozenset()
 
     def __init__(
@@ -168,11 +170,6 @@ class Part:
         self.is_model = is_model
 
     @property
-    def has_lists(self) -> bool:
-        """Whether a field takes all values with its name."""
-        return any(field.takes_list for field in self.fields)
-
-    @property
     def names(self) -> frozenset[str]:
         """The names in the request that it takes."""
         if not self.is_model:
@@ -180,45 +177,49 @@ class Part:
         names = (name for field in self.schema.fields for name in field[:2])
         return frozenset(name for name in names if name is not None)
 
-    def load_model(self, values: dict[str, Any]) -> Any:
-        """Builds the model, or returns its default if none of its names was sent.
+    def finish(self) -> None:
+        """Creates the type, now that all fields are known."""
+        for field in self.fields:
+            kind = field.annotation
+            if self.is_model and field.default is not REQUIRED:
+                kind = without_none(kind)
+            _check_decodable(field, kind)
+        self.type = kind if self.is_model else _struct(self.target, self.fields, self.signature)
+        self.schema = _schema(self.fields[0], self.type, is_json=False)
+        fields = self.schema.fields
+        self.lists = frozenset(each.key for each in fields if each.takes_list)
+        self.contents = frozenset(each.key for each in fields if each.takes_content)
+        self.headers = tuple(
+            (each.key, each.header, each.takes_list) for each in fields if each.header is not None
+        )
+        self.vary = self.schema.headers if self.is_model else ", ".join(sorted(self.names))
+
+    def load(self, values: dict[str, Any]) -> Any:
+        """Builds a value of the type; the default of a model if none of its names was sent.
 
         Raises:
             ValueError: If the values don't fit.
         """
-        (field,) = self.fields
-        if field.default is REQUIRED or self._is_given(values):
-            return self.schema.load(values)
-        return field.make_default()
+        if self.is_model and self.fields[0].default is not REQUIRED and not self._is_given(values):
+            return self.fields[0].create_default()
+        return self.schema.load(values)
 
     def _is_given(self, values: dict[str, Any]) -> bool:
         names = self.names
         return bool(names & values.keys() if names else values)
 
-    def load(self, values: dict[str, Any]) -> Any:
-        """Builds the whole, to find its errors.
+    def load_into(self, values: dict[str, Any], given: dict[str, Any]) -> None:
+        """Builds what `load` does, and adds it to the values of the endpoint, by local names.
 
         Raises:
-            ValueError: If the values don't fit.
+            ValueError: If the given values don't fit.
         """
-        return self.load_model(values) if self.is_model else self.schema.load(values)
-
-    def finish(self) -> None:
-        """Creates the type, now that all fields are known."""
+        loaded = self.load(given)
         if self.is_model:
-            (field,) = self.fields
-            self.type = field.annotation
-            if field.default is not REQUIRED:
-                self.type = without_none(field.annotation)
-            _check_decodable(field, self.type)
-            self.schema = _schema(field, self.type, is_json=False)
-        else:
-            for field in self.fields:
-                _check_decodable(field, field.annotation)
-            self.type = _struct(self.target, self.fields, self.signature)
-            self.schema = _schema(self.fields[0], self.type, is_json=False)
-        self.lists = frozenset(each.key for each in self.schema.fields if each.takes_list)
-        self.contents = frozenset(each.key for each in self.schema.fields if each.takes_content)
+            values[self.fields[0].local] = loaded
+            return
+        for field in self.fields:
+            values[field.local] = getattr(loaded, field.attribute)
 
 
 class JsonBody:
@@ -230,12 +231,17 @@ class JsonBody:
         embed: Whether it is an object with the parameters by name.
 
     Attributes:
+        default: The default for an absent body; `REQUIRED` if there must be one.
         type: The type of the whole body.
         schema: How it is validated.
+        is_absent_if_null: Whether `null` stands for an absent body: one with a default, but without
+            None.
     """
 
+    default: Any
     type: Any
     schema: Schema
+    is_absent_if_null: bool
 
     def __init__(self, signature: Signature, fields: list[Field], *, embed: bool) -> None:
         self.signature = signature
@@ -243,17 +249,7 @@ class JsonBody:
         self.embed = embed
 
     @property
-    def default(self) -> Any:
-        """The default for an absent body; `REQUIRED` if there must be one."""
-        return REQUIRED if self.embed else self.fields[0].default
-
-    @property
-    def is_absent_if_null(self) -> bool:
-        """Whether `null` stands for an absent body: one with a default, but without None."""
-        return self.default is not REQUIRED and not allows_none(self.type)
-
-    @property
-    def shown_type(self) -> Any:
+    def documented_type(self) -> Any:
         """The type for the documentation: with None if the body is optional."""
         return self.type if self.default is REQUIRED else self.type | None
 
@@ -261,22 +257,42 @@ class JsonBody:
         """Creates the type, now that all fields are known."""
         for field in self.fields:
             _check_decodable(field, field.annotation)
+        self.default = REQUIRED if self.embed else self.fields[0].default
         if self.embed and any(model_of(field.annotation) is not None for field in self.fields):
             self.type = _pydantic_model(self.fields, self.signature)
         elif self.embed:
             self.type = _struct("json", self.fields, self.signature)
         else:
             self.type = self.fields[0].annotation
+        self.is_absent_if_null = self.default is not REQUIRED and not allows_none(self.type)
         self.schema = _schema(self.fields[0], self.type, is_json=True)
+
+    def is_absent(self, content: bytes) -> bool:
+        """Returns whether JSON stands for an absent body, which has a default."""
+        if self.default is REQUIRED:
+            return False
+        return not content or (self.is_absent_if_null and content.strip() == b"null")
+
+    def create_default(self) -> Any:
+        """Returns the default for one request."""
+        return self.fields[0].create_default()
+
+    def add_to(self, values: dict[str, Any], loaded: Any) -> None:
+        """Adds what was loaded to the values of the endpoint, by their local names."""
+        if not self.embed:
+            values[self.fields[0].local] = loaded
+            return
+        for field in self.fields:
+            values[field.local] = getattr(loaded, field.attribute)
 
 
 def _struct(target: str, fields: list[Field], signature: Signature) -> Any:
-    for field in fields:
-        field.attribute = field.local
+    for number, field in enumerate(fields):
+        field.attribute = f"field_{number}"
     try:
         return msgspec.defstruct(
             struct_name(target, signature),
-            [(field.attribute, field.annotation, field.of_struct()) for field in fields],
+            [(field.attribute, field.annotation, field.for_struct()) for field in fields],
             kw_only=True,
             module=getattr(signature.function, "__module__", None),
         )
@@ -285,7 +301,9 @@ def _struct(target: str, fields: list[Field], signature: Signature) -> Any:
 
 
 def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
-    pydantic = sys.modules["pydantic"]
+    from pydantic import Field as PydanticField  # loaded already, as for any model
+    from pydantic import create_model
+
     entries: dict[str, Any] = {}
     for number, field in enumerate(fields):
         field.attribute = f"field_{number}"
@@ -293,11 +311,11 @@ def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
         if field.default is not REQUIRED and field.is_immutable:
             options["default"] = field.default
         elif field.default is not REQUIRED:
-            options["default_factory"] = field.make_default
+            options["default_factory"] = field.create_default
         kind = for_pydantic(field.annotation)
-        entries[field.attribute] = (kind, pydantic.Field(**options))
+        entries[field.attribute] = (kind, PydanticField(**options))
     try:
-        return pydantic.create_model(struct_name("json", signature), **entries)
+        return create_model(struct_name("json", signature), **entries)
     except Exception as error:
         line = str(error).partition("\n")[0].partition(". ")[0]
         signature.refuse(

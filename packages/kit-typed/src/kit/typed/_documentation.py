@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Iterator
 from types import UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -14,8 +13,8 @@ from msgspec import inspect
 
 from kit.interface.models import check_union
 
-from ._parts import IMMUTABLE, Part, struct_name
 from ._signature import REQUIRED
+from ._sources import IMMUTABLE, Source, struct_name
 from ._types import constrained, hints_of, kind_of, without_none
 
 _REQUIRED = msgspec.field()
@@ -47,18 +46,18 @@ class _Entry(NamedTuple):
         return self._replace(default=msgspec.UNSET) if self.is_required else self
 
 
-def shown_type(parts: list[Part]) -> Any:
+def documented_type(sources: list[Source]) -> Any:
     """Returns one type for everything that is read from a part of the request.
 
     Args:
-        parts: What endpoint and dependencies read from it.
+        sources: What endpoint and dependencies read from it.
     """
-    first = parts[0]
-    if len(parts) == 1 and not (first.is_model and _has_default(first)):
+    first = sources[0]
+    if len(sources) == 1 and not (first.is_model and _has_default(first)):
         return first.type
     found: dict[str, _Entry] = {}
-    for part in parts:
-        for entry in _entries(part):
+    for source in sources:
+        for entry in _entries(source):
             old = found.setdefault(entry.key, entry)
             if entry.is_required and not old.is_required:
                 found[entry.key] = old._replace(default=entry.default)
@@ -74,17 +73,17 @@ def shown_type(parts: list[Part]) -> Any:
     )
 
 
-def _has_default(part: Part) -> bool:
-    return part.fields[0].default is not REQUIRED
+def _has_default(source: Source) -> bool:
+    return source.fields[0].default is not REQUIRED
 
 
-def _entries(part: Part) -> Iterator[_Entry]:
-    if not part.is_model:
-        for field in part.fields:
-            yield _Entry(field.key, field.annotation, field.of_struct())
+def _entries(source: Source) -> Iterator[_Entry]:
+    if not source.is_model:
+        for field in source.fields:
+            yield _Entry(field.key, field.annotation, field.for_struct())
         return
-    for entry in _entries_of_model(part.type, part.target):
-        yield entry.as_optional() if _has_default(part) else entry
+    for entry in _entries_of_model(source.type, source.target):
+        yield entry.as_optional() if _has_default(source) else entry
 
 
 def _entries_of_model(kind: Any, target: str) -> Iterator[_Entry]:
@@ -116,7 +115,7 @@ def _in(target: str, name: str) -> str:
 
 
 def _entries_of_union(members: tuple[Any, ...], target: str) -> Iterator[_Entry]:
-    """Yields the fields of all members, as optional ones, and the one that tells them apart."""
+    """Yields the fields of all members, as optional ones, and the one that tells them asource."""
     tags: dict[str, list[Any]] = {}
     for member in members:
         config = getattr(get_origin(member) or member, "__struct_config__", None)
@@ -157,10 +156,12 @@ def _type_of(field: Any) -> Any:
 
 def _schema_of_pydantic(kind: Any, metadata: list[Any]) -> dict[str, Any] | None:
     """Returns the schema of a type that msgspec can't describe; None if pydantic can't, either."""
+    from pydantic import TypeAdapter  # loaded already, as for any of its types
+
     for each in metadata:
         kind = Annotated[kind, each]
     try:
-        schema = sys.modules["pydantic"].TypeAdapter(kind).json_schema()
+        schema = TypeAdapter(kind).json_schema()
     except Exception:
         return None
     written: dict[str, Any] = _inlined(schema, schema.pop("$defs", {}), ())

@@ -5,24 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from inspect import iscoroutinefunction
 from typing import Any
 
-from kit.interface import METHOD_NAME_ALL, RouterRoute, ValidationProblem
+from kit.interface import METHOD_NAME_ALL, Context, RouterRoute, ValidationProblem
 from kit.interface.metadata import attach, facts_of, security_of_all
 from kit.interface.patterns import covers
 
-from ._plan import Plan, show
+from ._compiled_endpoint import CompiledEndpoint
+from ._documentation import documented_type
+from ._resolution import Resolution, show
 from ._responses import responses_of
-from ._running import Answers
-from ._shown import shown_type
 from ._signature import REQUIRED, Signature
-from ._source import Source
 from ._types import allows_none, never_fits
-from ._unread import unread_name
+from ._unread_parameters import unread_name
 
 
-class Route:
+class CompiledRoute:
     """An endpoint at one method and pattern.
 
     Args:
@@ -30,6 +28,10 @@ class Route:
         status: The status of its result, or None.
         method: The method.
         pattern: The whole pattern.
+
+    Attributes:
+        resolution: The sources of its values, without overrides.
+        handler: The function that handles its requests.
     """
 
     def __init__(self, signature: Signature, status: int | None, method: str, pattern: str) -> None:
@@ -38,22 +40,24 @@ class Route:
         self._method = method
         self._pattern = pattern
         self._overrides: list[Mapping[Any, Signature]] = []
-        empty = 204 if status is None else status
-        self._answers = Answers(status, empty)
-        self.plan, self.source = self._compiled()
-        self.handler = self.source.compile()
-        self._code = self.handler.__code__
+        self._endpoint = self._compile()
+        self.resolution = self._endpoint.resolution
 
-    def _compiled(self) -> tuple[Plan, Source]:
+        async def handler(c: Context[Any, Any]) -> Any:
+            return await self._endpoint.run(c)
+
+        self.handler = handler
+
+    def _compile(self) -> CompiledEndpoint:
         overrides = {key: value for each in self._overrides for key, value in each.items()}
-        plan = Plan(self._signature, self._method, self._pattern, overrides)
-        return plan, Source(plan, self._answers, self._status)
+        resolution = Resolution(self._signature, self._method, self._pattern, overrides)
+        return CompiledEndpoint(resolution, self._status)
 
     def override(self, overrides: Mapping[Any, Signature]) -> None:
         """Replaces dependencies by other functions from now on."""
         self._overrides.append(overrides)
         try:
-            self._replace()
+            self._endpoint = self._compile()
         except TypeError:
             self._overrides.remove(overrides)
             raise
@@ -61,17 +65,7 @@ class Route:
     def restore(self, overrides: Mapping[Any, Signature]) -> None:
         """Ends an `override`."""
         self._overrides = [each for each in self._overrides if each is not overrides]
-        self._replace()
-
-    def _replace(self) -> None:
-        # The app already has the handler, so the handler gets other code of the same kind.
-        if not self._overrides:
-            self.handler.__code__ = self._code
-            return
-        _, source = self._compiled()
-        self.handler.__globals__["_overridden"] = source.compile()
-        is_async = iscoroutinefunction(self.handler)
-        self.handler.__code__ = (_await_overridden if is_async else _call_overridden).__code__
+        self._endpoint = self._compile()
 
     def check(self, before: Sequence[RouterRoute], route: RouterRoute | None = None) -> None:
         """Rejects parameters that nothing provides, and names in the pattern that nothing reads.
@@ -79,13 +73,13 @@ class Route:
         See `kit.interface.binding`.
         """
         place = f"{self._method} {self._pattern!r}"
-        for signature, name in self.plan.absent:
+        for signature, name in self.resolution.absent:
             signature.refuse(
                 f"Path() reads the parameter {name!r} of the path, which {place} doesn't have"
             )
         if route is not None:
             self._check_names(before, route)
-        variables = [each for each in self.plan.values if not each.is_env]
+        variables = [each for each in self.resolution.context_values if not each.is_env]
         provided = self._provided(before) if variables else {}
         for value in variables:
             kind = value.parameter.annotation
@@ -106,8 +100,7 @@ class Route:
 
     def check_env(self, env: Mapping[str, Any]) -> None:
         """Rejects values of `c.env` that aren't there, see `kit.interface.binding`."""
-        plan = self._compiled()[0] if self._overrides else self.plan
-        for value in plan.values:
+        for value in self._endpoint.resolution.context_values:
             if not (value.is_env and value.parameter.is_required):
                 continue
             with suppress(KeyError):
@@ -122,7 +115,7 @@ class Route:
 
     def _check_names(self, before: Sequence[RouterRoute], route: RouterRoute) -> None:
         """Rejects a parameter of the route's own pattern that nothing reads."""
-        read = self.plan.path_names
+        read = self.resolution.path_names
         # A dependency or a decorator above @typed that gets the context can read all of them.
         if read is None or self._is_wrapped(route.handler):
             return
@@ -142,7 +135,7 @@ class Route:
         while handler is not None and handler is not self.handler:
             layers += 1
             handler = getattr(handler, "__wrapped__", None)
-        return handler is None or layers > (1 if self.plan.connection else 0)
+        return handler is None or layers > (1 if self.resolution.connection else 0)
 
     def _provided(self, before: Sequence[RouterRoute]) -> dict[str, Any]:
         """Returns the variables that middleware sets, with their types; the last one counts."""
@@ -156,39 +149,27 @@ class Route:
 
     def with_facts(self, handler: Any) -> Any:
         """Attaches the metadata of the endpoint for tools."""
-        plan = self.plan
+        resolution = self.resolution
         validates: dict[Any, Any] = {}
-        for part in plan.parts:
-            if part.target not in validates:
-                same = [each for each in plan.parts if each.target == part.target]
-                validates[part.target] = shown_type(same)
-        if plan.body is not None:
-            validates["json"] = plan.body.shown_type
-            attach(handler, body_required=plan.body.default is REQUIRED)
+        for source in resolution.sources:
+            if source.target not in validates:
+                same = [each for each in resolution.sources if each.target == source.target]
+                validates[source.target] = documented_type(same)
+        if resolution.body is not None:
+            validates["json"] = resolution.body.documented_type
+            attach(handler, body_required=resolution.body.default is REQUIRED)
         responses: dict[int, Any] = {}
-        for call in plan.calls:
+        for call in resolution.calls:
             responses.update(facts_of(call.signature.function).responses)
         if validates:
             responses[400] = ValidationProblem
-        if not plan.connection:
+        if not resolution.connection:
             responses.update(responses_of(self._signature.returns, self._status))
-        attach(handler, validates=validates, responses=responses, source=self.source.text)
+        attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The exceptions of these functions are documented too.
-        calls = tuple(call.signature.function for call in plan.calls)
+        calls = tuple(call.signature.function for call in resolution.calls)
         if calls:
             attach(handler, typed_calls=calls)
         # Every guard among the dependencies can reject a request.
         security = security_of_all([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler
-
-
-_overridden: Any = None  # the code below runs with the globals of a handler
-
-
-def _call_overridden(c: Any) -> Any:
-    return _overridden(c)
-
-
-async def _await_overridden(c: Any) -> Any:
-    response = _overridden(c)
-    return await response if hasattr(response, "__await__") else response
