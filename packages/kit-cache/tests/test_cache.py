@@ -14,8 +14,8 @@ from kit import Context, Kit, Response
 from kit.asgi import from_asgi
 from kit.cache import Cache, Key, MemoryStore, Stored, cache
 from kit.etag import etag
+from kit.http.dates import format_http_date
 from kit.interface import Next, plugins
-from kit.interface.conditional import format_http_date
 from kit.interface.metadata import facts_of
 
 NOTHING: Mapping[str, str] = {}

@@ -66,7 +66,7 @@ NEVER = {
     "kit.compose",
     "kit.interface._context",
     "kit.interface._web",
-    "kit.interface.patterns",
+    "kit.router.patterns",
     "kit.request",
     "kit.router._segment_tree",
     "kit.router._states",

@@ -18,9 +18,9 @@ import pydantic
 import pytest
 
 from kit import Context, File, FormData, Kit, Next, Response
+from kit.authoring.signatures import describe
 from kit.interface import RequestValidationError, ValidationProblem
 from kit.interface.metadata import attach, facts_of
-from kit.interface.signatures import describe
 from kit.typed import Body, Form, Header, Query, typed
 from kit.validator import validator
 

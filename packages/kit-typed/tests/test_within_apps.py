@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from kit import Context, Kit, Next, Response, in_thread
-from kit.interface.binding import check
+from kit.authoring.route_hooks import check
 from kit.interface.metadata import attach, facts_of
 from kit.testing import sync_test_client, test_client
 from kit.typed import Depends, Env, Path, Var, typed

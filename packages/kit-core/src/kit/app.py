@@ -30,11 +30,11 @@ from kit._state.app_state import AppState
 from kit._state.table import RouteTable
 from kit._support.late import import_late
 from kit._support.limits import Limits
+from kit.authoring.caller_frame import place_of_call
 from kit.context import B, Context, V, prepare
+from kit.http.paths import merge_path
 from kit.interface import METHOD_NAME_ALL
-from kit.interface.callers import place_of_call
 from kit.interface.generics import fill_arguments
-from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
 from kit.router import default_router
 from kit.web._body import peek, put
@@ -130,7 +130,7 @@ class Kit(Served, Generic[B, V]):
         if not isinstance(limits, Limits):
             raise TypeError(f"Kit(limits=...) takes Limits(...), not {limits!r:.100}")
         if get_path is not None:
-            from kit.interface.options import OptionChecks  # PERF: most apps have none
+            from kit.authoring.options import OptionChecks  # PERF: most apps have none
 
             OptionChecks("Kit").function("get_path", get_path, "(request)", plain=True)
         if lifespan is not None:

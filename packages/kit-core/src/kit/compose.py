@@ -18,9 +18,9 @@ from kit._app.errors import handle_error
 from kit._app.fallbacks import answer_no_route
 from kit._response.results import settle
 from kit._state.route import Route
+from kit.authoring.signatures import describe
 from kit.context import Context, accept, join
 from kit.interface import HandlerError
-from kit.interface.signatures import describe
 from kit.web import Response
 from kit.web._response import BuiltResponse
 

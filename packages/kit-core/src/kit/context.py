@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Generic
 from kit._support.foreign_names import CONTEXT, UnsettableName, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct, with_plain_stores
-from kit.interface.cancellation import fault_of, is_fault
+from kit.authoring.cancellation import fault_of, is_fault
+from kit.authoring.signatures import describe
 from kit.interface.generics import TypeVar, fill_arguments
-from kit.interface.signatures import describe
 from kit.web._body import is_stream, peek, take
 from kit.web._header_lines import (
     FRAMING_NAMES,
@@ -56,10 +56,10 @@ if TYPE_CHECKING:
     from kit._state.no_bindings import NoBindings
     from kit._state.route import Route
     from kit._support.json import encode, encode_plainly, encode_with_aliases
+    from kit.authoring.maybe_await import check_second
     from kit.concurrency._background import BackgroundTasks
     from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
     from kit.interface import Response as AnyResponse
-    from kit.interface.calls import check_second
     from kit.request import KitRequest, ServedRequest
     from kit.web import Request
     from kit.web._body import BodyInit
@@ -81,7 +81,7 @@ else:
     import_late(globals(), "kit._state.no_bindings", "NoBindings")
     import_late(globals(), "kit._support.json", "encode", "encode_plainly", "encode_with_aliases")
     import_late(globals(), "kit.interface", "HandlerError")
-    import_late(globals(), "kit.interface.calls", "check_second")
+    import_late(globals(), "kit.authoring.maybe_await", "check_second")
     import_late(globals(), "kit.request", "ServedRequest")
     import_late(globals(), "kit.web._location", "encode_location")
     import_late(globals(), "kit.web._request", "close_with")

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from kit import Context, HTTPException, Kit, Limits, Next, Response
+from kit.authoring.signatures import describe
 from kit.interface import HandlerError, Middleware, MissingBindingError, UnsupportedPathError
-from kit.interface.signatures import describe
 
 
 def text_of(kind: type[Exception], do: Callable[[], Any]) -> str:

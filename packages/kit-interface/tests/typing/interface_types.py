@@ -22,8 +22,6 @@ from kit.interface import (
     RouterRoute,
 )
 from kit.interface.metadata import Facts, attach, facts_of
-from kit.interface.models import validation_errors
-from kit.interface.patterns import Segment, foreign_syntax, parse_parameter, variants
 from kit.interface.websocket import (
     MessageEvent,
     WebSocket,
@@ -125,19 +123,6 @@ def fail(status: int) -> None:
     if status == 409:
         raise ProblemError(409, "Out of stock", left=3, type="/problems/stock")
     raise HTTPException(status, body=b"x", headers={"content-type": "text/x"})
-
-
-def told(error: Exception) -> list[str]:
-    return [each["type"] for each in validation_errors(error)]
-
-
-# Patterns.
-
-assert_type(variants("/a/:x?"), tuple[tuple[Segment, ...], ...])
-assert_type(foreign_syntax("/{id}"), str | None)
-parameter = parse_parameter(":id")
-if parameter is not None:
-    assert_type(parameter.expression, str | None)
 
 
 # WebSocket.

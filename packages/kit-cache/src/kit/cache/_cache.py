@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
+from kit.authoring.not_modified import answer_not_modified
+from kit.authoring.vary import dependence
+from kit.http.fields import list_members
+from kit.http.paths import decode_path
+from kit.http.vary import add_vary
 from kit.interface import Context, Next, Response
-from kit.interface.conditional import answer_not_modified
-from kit.interface.dependence import dependence
-from kit.interface.fields import add_vary, list_members
-from kit.interface.paths import decode_path
 
 from ._client import accepts_stale, satisfies
 from ._control import merged, parse_directives

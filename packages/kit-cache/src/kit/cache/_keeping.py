@@ -7,9 +7,9 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from kit.authoring.bodies import replace_body
+from kit.authoring.vary import dependence
 from kit.interface import Context
-from kit.interface.bodies import replace_body
-from kit.interface.dependence import dependence
 
 from ._collecting import CollectingBody
 from ._entries import Entry, Key, Variants

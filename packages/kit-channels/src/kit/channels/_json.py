@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kit.interface.models import encode_model, model_of, summary
+from kit.authoring.models import encode_model, model_of, summary
 
 from ._errors import InvalidMessageError
 

@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kit.interface.options import OptionChecks
-from kit.interface.redis import cancel_tasks, pool_of, running_loop
+from kit.authoring.options import OptionChecks
+from kit.authoring.redis import cancel_tasks, pool_of, running_loop
 
 from ._backend import Receiver
 from ._redis_connections import Connector

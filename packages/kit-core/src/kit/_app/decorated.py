@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from kit._state.route import Route
-from kit.interface.callers import calling_frame
+from kit.authoring.caller_frame import calling_frame
 
 
 class Call:

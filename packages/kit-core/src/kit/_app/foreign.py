@@ -8,7 +8,7 @@ from functools import wraps
 from types import FunctionType, MethodType
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from kit.interface.signatures import describe_signature
+from kit.authoring.signatures import describe_signature
 
 _NAMES_OF_CONTEXTS = ("c", "context", "ctx", "req", "request")
 _NAMES_OF_ERRORS = ("e", "err", "error", "ex", "exc", "exception")

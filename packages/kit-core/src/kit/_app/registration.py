@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, ov
 from kit._state.patterns import check_literals, check_syntax
 from kit._state.route import Route
 from kit._support.late import import_late
-from kit.context import B, V
-from kit.interface.callers import place_of_call
-from kit.interface.paths import merge_path
-from kit.interface.signatures import (
+from kit.authoring.caller_frame import place_of_call
+from kit.authoring.signatures import (
     accepts,
     behind_wrappers,
     describe,
@@ -21,6 +19,8 @@ from kit.interface.signatures import (
     hint_for_factory,
     takes_next,
 )
+from kit.context import B, V
+from kit.http.paths import merge_path
 
 from .decorated_functions import remember
 from .foreign import refuse_keywords

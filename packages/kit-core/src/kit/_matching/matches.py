@@ -12,10 +12,10 @@ from kit._state.error_handlers import ErrorHandlers
 from kit._state.plans import Plan
 from kit._state.route import Route
 from kit._support.limits import Limits, body_too_large
+from kit.authoring.maybe_await import plain_result
+from kit.authoring.signatures import describe
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, HandlerError, HTTPException
-from kit.interface.calls import plain_result
-from kit.interface.signatures import describe
 from kit.web import Request
 from kit.web._request import limit_body, request_of_scope
 

@@ -139,7 +139,7 @@ def send_response(
     if method == "HEAD":
         return _send_unread(head, {"type": "http.response.body", "body": b""}, body, send)
     if extensions and "http.response.pathsend" in extensions:
-        path = getattr(body, "send_path", None)  # see kit.interface.bodies.PathBody
+        path = getattr(body, "send_path", None)  # see kit.interface.PathBody
         if path is not None:
             end = {"type": "http.response.pathsend", "path": path}
             return _send_unread(head, end, body, send)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kit.http.paths import merge_path
 from kit.interface import is_pure
-from kit.interface.paths import merge_path
 
 from .error_handlers import ErrorHandlers
 from .plans import Plans
@@ -294,7 +294,7 @@ class AppState:
 
         Raises:
             RuntimeError: As `check_pending` does.
-            Exception: The exception of a bound handler's check; see `kit.interface.binding`.
+            Exception: The exception of a bound handler's check; see `kit.authoring.route_hooks`.
         """
         self.check_pending()
         self.table.check_bound()

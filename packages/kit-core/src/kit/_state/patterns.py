@@ -9,11 +9,11 @@ from kit._support.late import import_late
 
 if TYPE_CHECKING:
     from kit.interface import UnsupportedPathError
-    from kit.interface.patterns import literal_in_paths, split_pattern, unescape_literal
+    from kit.router.patterns import literal_in_paths, split_pattern, unescape_literal
 else:
     import_late(globals(), "kit.interface", "UnsupportedPathError")
     import_late(
-        globals(), "kit.interface.patterns", "literal_in_paths", "split_pattern", "unescape_literal"
+        globals(), "kit.router.patterns", "literal_in_paths", "split_pattern", "unescape_literal"
     )
 
 
@@ -30,7 +30,7 @@ def check_syntax(path: str, method: str | None = None) -> None:
     is_braced = "{" in path or "<" in path
     if not is_braced and ":" not in path.replace("/:", ""):
         return
-    from kit.interface.patterns import foreign_syntax
+    from kit.router.patterns import foreign_syntax
 
     translated = foreign_syntax(path)
     if translated is not None and not is_braced:
@@ -135,6 +135,6 @@ def _is_optional(segment: str) -> bool:
 
 def _is_one_segment(segment: str) -> bool:
     """Returns whether a segment of a pattern always matches exactly one segment of a path."""
-    from kit.interface.patterns import covers
+    from kit.router.patterns import covers
 
     return not segment or (not _is_optional(segment) and covers("/:one", f"/{segment}"))

@@ -6,9 +6,9 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from kit.authoring.cancellation import fault_of
+from kit.authoring.maybe_await import settle
 from kit.interface import Exit
-from kit.interface.calls import settle
-from kit.interface.cancellation import fault_of
 
 _logger = logging.getLogger("kit")
 

@@ -7,10 +7,11 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.fields import is_token
-from kit.interface.options import OptionChecks
-from kit.interface.origins import check_origins, is_origin
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.origins import check_origins
+from kit.http.fields import is_token
+from kit.http.origins import is_origin
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 AllowOrigin: TypeAlias = Callable[[str, Any], str | Awaitable[str | None] | None]

@@ -9,7 +9,7 @@ from typing import Any
 
 from kit.interface import METHOD_NAME_ALL, App, RouterRoute
 from kit.interface.metadata import facts_of
-from kit.interface.patterns import PatternIndex, covers
+from kit.router.patterns import PatternIndex, covers
 
 from ._names import Place, name_of, place_of
 

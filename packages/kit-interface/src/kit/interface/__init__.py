@@ -23,8 +23,17 @@ if TYPE_CHECKING:
     from ._problems import FieldError, ProblemError, RequestValidationError, ValidationProblem
     from ._router import ParamIndexMap, Params, ParamStash, Result, Router
     from ._routes import METHOD_NAME_ALL, RouterRoute, is_pure
-    from ._terminal import supports_color
-    from ._web import Blob, BodyProgress, File, FormData, Headers, Request, Response, is_response
+    from ._web import (
+        Blob,
+        BodyProgress,
+        File,
+        FormData,
+        Headers,
+        PathBody,
+        Request,
+        Response,
+        is_response,
+    )
 
 __all__ = (
     "METHOD_NAME_ALL",
@@ -53,6 +62,7 @@ __all__ = (
     "ParamIndexMap",
     "ParamStash",
     "Params",
+    "PathBody",
     "ProblemError",
     "Request",
     "RequestValidationError",
@@ -67,7 +77,6 @@ __all__ = (
     "is_pure",
     "is_response",
     "plugins",
-    "supports_color",
 )
 
 # Imported at first use, by module: an app needs few of them, and protocols take long to create.
@@ -82,8 +91,7 @@ _NAMES = {
     "_problems": "FieldError ProblemError RequestValidationError ValidationProblem",
     "_router": "ParamIndexMap Params ParamStash Result Router",
     "_routes": "METHOD_NAME_ALL RouterRoute is_pure",
-    "_terminal": "supports_color",
-    "_web": "Blob BodyProgress File FormData Headers Request Response is_response",
+    "_web": "Blob BodyProgress File FormData Headers PathBody Request Response is_response",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -148,8 +148,8 @@ def attach(
         The function itself.
 
     Raises:
-        TypeError: If the function doesn't support attributes, e.g. a bound method, if a fact has
-            the wrong type, or if neither msgspec nor pydantic can describe a type of `validates`.
+        TypeError: If the function doesn't support attributes, e.g. a bound method, or if a fact
+            has the wrong type.
         ValueError: If `validates` or `describes` has an unknown name.
     """
     mappings = {
@@ -200,22 +200,11 @@ def _checked_values(given: Mapping[str, tuple[object, type]]) -> dict[str, Any]:
 
 
 def _check_validates(validates: Mapping[Any, Any]) -> None:
-    for target, kind in validates.items():
+    for target in validates:
         if target not in _TARGETS:
             raise ValueError(
                 f"attach(validates=...) has the part {target!r:.100}: expected {_listed(_TARGETS)}"
             )
-        if kind is Any:
-            continue
-        from .models import check_describable
-
-        try:
-            check_describable(kind)
-        except TypeError as error:
-            raise TypeError(
-                f"attach(validates=...) has the type {kind!r:.100} for {target!r}, which neither "
-                f"msgspec nor pydantic can describe: {error}"
-            ) from None
 
 
 def _check_describes(describes: Mapping[Any, Any]) -> None:

@@ -9,11 +9,11 @@ from typing import Any, Generic, NamedTuple, Optional, TypeAlias, TypeVar, overl
 
 import msgspec
 
+from kit.authoring.maybe_await import call, check_answer
+from kit.authoring.models import model_of, with_defaults
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import call, check_answer
 from kit.interface.metadata import attach, returned_type
-from kit.interface.models import model_of, with_defaults
-from kit.interface.options import OptionChecks
 
 from ._credentials import Credentials
 from ._errors import JwtError, JwtPayloadInvalidError, JwtTokenRevokedError

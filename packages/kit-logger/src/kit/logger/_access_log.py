@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
+from kit.authoring.instrumentation import Exclude, Observation, exclusion, unless
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
 from kit.conninfo import forwarded_conn_info
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import call
-from kit.interface.observing import Exclude, Observation, exclusion, unless
-from kit.interface.options import OptionChecks
 
 from ._entries import Entry, Fields, Reader
 from ._targets import Target, target_of_option

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from time import gmtime, perf_counter, strftime, time
 from typing import Any, TypeAlias
 
+from kit.authoring.instrumentation import Outcome, redact_query, target_of
 from kit.conninfo import ConnInfo
 from kit.interface import Context
-from kit.interface.observing import Outcome, redact_query, target_of
 from kit.route import endpoint
 
 from ._middleware import visible

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from kit.authoring.options import OptionChecks
 from kit.interface.metadata import attach, facts_of
-from kit.interface.options import OptionChecks
 
 __all__ = ("NAME", "said_of", "tool")
 

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from prometheus_client import REGISTRY, CollectorRegistry, Histogram
 
+from kit.authoring.instrumentation import Exclude, exclusion, unless
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware, Context, Next, Response
-from kit.interface.observing import Exclude, exclusion, unless
-from kit.interface.options import OptionChecks
 from kit.route import endpoint
 
 from ._counting import Counting, count

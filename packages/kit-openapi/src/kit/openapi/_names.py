@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from kit.interface.models import model_of
+from kit.authoring.models import model_of
 
 from ._schemas import Schema, Schemas, fields_of
 

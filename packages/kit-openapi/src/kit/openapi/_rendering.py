@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from kit.authoring.models import check_union, model_of
 from kit.interface.metadata import Facts
-from kit.interface.models import check_union, model_of
 
 from ._answers import JSON, Answer, Errors, answers_of, with_slots
 from ._docstrings import Docstring, parse

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from kit.interface.models import check_union, is_file, model_of
+from kit.authoring.models import check_union, is_file, model_of
 
 from ._defaults import with_json_defaults
 from ._docstrings import parse

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from kit.authoring.instrumentation import redact_query, target_of
 from kit.conninfo import ConnInfo
 from kit.interface import Context, Request, Response
-from kit.interface.observing import redact_query, target_of
 from kit.route import endpoint
 
 __all__ = ("Attributes", "Described", "Settings", "known_methods", "sent_headers")

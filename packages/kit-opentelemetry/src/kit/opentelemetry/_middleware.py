@@ -11,9 +11,7 @@ from opentelemetry.context import attach, get_current
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Link, SpanKind, Tracer, TracerProvider, set_span_in_context
 
-from kit.conninfo import forwarded_conn_info
-from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.observing import (
+from kit.authoring.instrumentation import (
     SECRET_NAMES,
     Exclude,
     Observation,
@@ -21,7 +19,9 @@ from kit.interface.observing import (
     exclusion,
     unless,
 )
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.conninfo import forwarded_conn_info
+from kit.interface import AsyncMiddleware, Context, Next
 
 from ._attributes import Described, Settings
 from ._contexts import (

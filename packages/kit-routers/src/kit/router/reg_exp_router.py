@@ -200,11 +200,13 @@ def _variants(method: str, path: str) -> list[tuple[str, list[Step] | None]]:
     """
     if is_plain(path):
         return [(path, None)]
-    from kit.interface.patterns import expand_optional
+    from kit.router.patterns import expand_optional
 
     from ._segment_tree import read_steps
 
-    return [(variant, read_steps(method, path, variant)) for variant in expand_optional(path)]
+    return [
+        (variant, read_steps(method, path, variant)) for variant in expand_optional(path, method)
+    ]
 
 
 def _literal(variant: str, steps: list[Step] | None) -> str | None:

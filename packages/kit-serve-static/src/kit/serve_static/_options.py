@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._caching import CacheControl
 from ._paths import safe_segments

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from kit.interface.calls import plain_result
-from kit.interface.models import error_type, model_of, with_defaults
+from kit.authoring.maybe_await import plain_result
+from kit.authoring.models import error_type, model_of, with_defaults
 
 from ._data import EMPTY, Changes, changes_between, decode_object, encode_data
 

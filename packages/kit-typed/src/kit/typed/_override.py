@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from kit.authoring.caller_frame import calling_frame
 from kit.interface import App
-from kit.interface.callers import calling_frame
 
 from ._plan import read_overrides
 from ._route import Route

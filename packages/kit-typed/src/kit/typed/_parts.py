@@ -16,8 +16,8 @@ from typing import Any, NoReturn, get_args
 import msgspec
 from msgspec import inspect
 
+from kit.authoring.models import check_union, model_of
 from kit.interface import ValidationTarget
-from kit.interface.models import check_union, model_of
 from kit.validator.schemas import Schema, schema_of
 
 from ._markers import Dependency, Env, Marker, Var

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from kit.interface import ValidationTarget
-from kit.interface.patterns import parse_parameter, split_pattern
+from kit.router.patterns import parse_parameter, split_pattern
 
 from ._markers import Body, Dependency, Env, Marker, Path, Scope, Var
 from ._parts import Field, JsonBody, Part

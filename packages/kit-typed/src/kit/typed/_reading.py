@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from kit.cookie import get_cookie
+from kit.http.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
 from kit.interface import (
     Context,
     FieldError,
@@ -15,7 +16,6 @@ from kit.interface import (
     RequestValidationError,
     ValidationTarget,
 )
-from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
 from kit.validator.schemas import check_memory, read_contents, split_values
 
 from ._parts import JsonBody, Part

@@ -10,7 +10,7 @@ from typing import Any
 
 from kit.interface import METHOD_NAME_ALL, RouterRoute, ValidationProblem
 from kit.interface.metadata import attach, facts_of, security_of_all
-from kit.interface.patterns import covers
+from kit.router.patterns import covers
 
 from ._plan import Plan, show
 from ._responses import responses_of
@@ -76,7 +76,7 @@ class Route:
     def check(self, before: Sequence[RouterRoute], route: RouterRoute | None = None) -> None:
         """Rejects parameters that nothing provides, and names in the pattern that nothing reads.
 
-        See `kit.interface.binding`.
+        See `kit.authoring.route_hooks`.
         """
         place = f"{self._method} {self._pattern!r}"
         for signature, name in self.plan.absent:
@@ -105,7 +105,7 @@ class Route:
                 )
 
     def check_env(self, env: Mapping[str, Any]) -> None:
-        """Rejects values of `c.env` that aren't there, see `kit.interface.binding`."""
+        """Rejects values of `c.env` that aren't there, see `kit.authoring.route_hooks`."""
         plan = self._compiled()[0] if self._overrides else self.plan
         for value in plan.values:
             if not (value.is_env and value.parameter.is_required):

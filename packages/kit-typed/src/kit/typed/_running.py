@@ -15,8 +15,8 @@ from functools import partial
 from types import AsyncGeneratorType, GeneratorType
 from typing import Any, NoReturn
 
+from kit.authoring.maybe_await import is_awaitable, settle
 from kit.interface import Context, is_response
-from kit.interface.calls import is_awaitable, settle
 
 # Results of these types are encoded as JSON without further checks.
 _PLAIN = (dict, list, tuple, str, int, float, bool)

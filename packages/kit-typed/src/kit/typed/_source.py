@@ -14,12 +14,12 @@ from typing import Any
 
 import msgspec
 
+from kit.authoring.maybe_await import is_awaitable, plain_result, settle
+from kit.authoring.numerals import checked
+from kit.authoring.signatures import describe
+from kit.authoring.vary import depend_on
 from kit.cookie import get_cookie
-from kit.interface.calls import is_awaitable, plain_result, settle
-from kit.interface.dependence import depend_on
-from kit.interface.media_types import is_json
-from kit.interface.numerals import checked
-from kit.interface.signatures import describe
+from kit.http.media_types import is_json
 from kit.validator.schemas import split_values
 
 from ._parts import Field, JsonBody, Part

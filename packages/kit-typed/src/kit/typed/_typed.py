@@ -15,13 +15,13 @@ from typing import (
     overload,
 )
 
+from kit.authoring.caller_frame import calling_frame
+from kit.authoring.maybe_await import is_awaitable
+from kit.authoring.models import check_union
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import copy_names, describe
 from kit.interface import METHOD_NAME_ALL, Context, Response
-from kit.interface.callers import calling_frame
-from kit.interface.calls import is_awaitable
 from kit.interface.metadata import facts_of
-from kit.interface.models import check_union
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import copy_names, describe
 
 from ._responses import responses_of
 from ._route import Route
@@ -91,7 +91,7 @@ class Typed(Generic[P, R]):
         return self._function
 
     def __kit_bind__(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
-        """Compiles the handler for a route; see `kit.interface.binding`."""
+        """Compiles the handler for a route; see `kit.authoring.route_hooks`."""
         signature = self._signature
         if signature.connections:
             signature.refuse(
@@ -104,7 +104,7 @@ class Typed(Generic[P, R]):
     def __kit_bind_websocket__(
         self, method: str, pattern: str
     ) -> Callable[[Context[Any, Any]], Any]:
-        """Compiles the handler of connections for a route; see `kit.interface.binding`."""
+        """Compiles the handler of connections for a route; see `kit.authoring.route_hooks`."""
         signature = self._signature
         if not signature.connections:
             signature.refuse(

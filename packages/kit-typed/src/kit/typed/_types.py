@@ -28,8 +28,8 @@ from typing import (
 
 import msgspec
 
-from kit.interface.models import model_of
-from kit.interface.numerals import RULES, DecimalRules, decimal_rules
+from kit.authoring.models import model_of
+from kit.authoring.numerals import RULES, DecimalRules, decimal_rules
 
 _SINGLE = (
     str,

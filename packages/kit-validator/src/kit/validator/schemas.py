@@ -28,9 +28,8 @@ from typing import (
 import msgspec
 from msgspec import inspect
 
-from kit.interface import FieldError, HTTPException
-from kit.interface.bodies import memory_of_text
-from kit.interface.models import (
+from kit.authoring.bodies import memory_of_text
+from kit.authoring.models import (
     Model,
     check_union,
     keep_if_unsafe,
@@ -38,7 +37,8 @@ from kit.interface.models import (
     validation_errors,
     with_defaults,
 )
-from kit.interface.numerals import checked, is_of_collisions
+from kit.authoring.numerals import checked, is_of_collisions
+from kit.interface import FieldError, HTTPException
 
 from ._problems import (
     OBJECTS,

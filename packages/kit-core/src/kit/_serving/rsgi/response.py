@@ -57,7 +57,7 @@ async def send_response(
         protocol.response_empty(status, header_pairs(lines))
         await close_stream(body)
         return
-    path = getattr(body, "send_path", None)  # see kit.interface.bodies.PathBody
+    path = getattr(body, "send_path", None)  # see kit.interface.PathBody
     if path is not None:
         protocol.response_file(status, header_pairs(lines), path)
         await close_stream(body)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from kit.interface.options import OptionChecks
-from kit.interface.redis import PerLoop, pool_of
+from kit.authoring.options import OptionChecks
+from kit.authoring.redis import PerLoop, pool_of
 from kit.session import SessionStoreError
 from kit.session.stores import SessionRecord
 
