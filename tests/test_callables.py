@@ -955,11 +955,11 @@ async def _(function: Any) -> str:
     return await seen(guarded(render, lambda c: c.render("x")))
 
 
-@option("kit:Context.add_exit(exit)", 1, None, True)
+@option("kit:Context.add_cleanup(exit)", 1, None, True)
 async def _(function: Any) -> str:
     def handler(c: Context) -> Response:
-        c.add_exit(lambda error: lines.append(str(error)))
-        c.add_exit(function)
+        c.add_cleanup(lambda error: lines.append(str(error)))
+        c.add_cleanup(function)
         raise ValueError("broken")
 
     lines: list[str] = []

@@ -18,7 +18,7 @@ import pydantic.dataclasses
 import pytest
 
 import kit.authoring.models
-from kit.authoring.models import encode_model, error_type, model_of, summary, validation_errors
+from kit.authoring.models import encode_model, error_type, find_model, summary, validation_errors
 
 
 class Author(pydantic.BaseModel):
@@ -92,7 +92,7 @@ def test_public_names() -> None:
         "error_type",
         "is_file",
         "keep_if_unsafe",
-        "model_of",
+        "find_model",
         "summary",
         "validation_errors",
         "with_defaults",
@@ -104,18 +104,18 @@ def test_public_names() -> None:
     [Book, Shelf, list[Book], dict[str, Book] | None, WithModel, Tree, Pair, Annotated[Book, {}]],
 )
 def test_pydantic_s(kind: Any) -> None:
-    assert model_of(kind) is not None
+    assert find_model(kind) is not None
 
 
 @pytest.mark.parametrize(
     "kind", [int, Plain, Item, Shop, Forest, list[int], Unknown, "Book", None, Annotated[int, []]]
 )
 def test_not_pydantic_s(kind: Any) -> None:
-    assert model_of(kind) is None
+    assert find_model(kind) is None
 
 
 def test_model_validates() -> None:
-    model = model_of(list[Shelf])
+    model = find_model(list[Shelf])
     assert model is not None
     assert model.validate([{"number": "3"}]) == [Shelf(3)]
     assert model.validate_json(b'[{"number": 3}]') == [Shelf(3)]
@@ -152,7 +152,7 @@ def test_errors_of_fields() -> None:
 
 
 def test_error_of_the_whole() -> None:
-    model = model_of(list[Book])
+    model = find_model(list[Book])
     assert model is not None
     with pytest.raises(pydantic.ValidationError) as caught:
         model.validate([3])
@@ -190,7 +190,7 @@ def test_so_many_errors_that_they_are_only_counted(count: int) -> None:
 @pytest.mark.parametrize("kind", [Price, list[Price], Annotated[Price, "x"]])
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity"])
 def test_only_json_is_validated(kind: Any, number: bytes) -> None:
-    model = model_of(kind)
+    model = find_model(kind)
     assert model is not None
     start, end = (b"[", b"]") if kind == list[Price] else (b"", b"")
     with pytest.raises(ValueError, match="malformed"):
@@ -297,10 +297,10 @@ def test_what_a_client_sent_does_not_count() -> None:
 def test_neither_library_is_imported() -> None:
     code = """
 import sys
-from kit.authoring.models import model_of
+from kit.authoring.models import find_model
 class Fake:
     pass
-print(model_of(list[int]), model_of(Fake), {"pydantic", "msgspec"} & {*sys.modules} - before)
+print(find_model(list[int]), find_model(Fake), {"pydantic", "msgspec"} & {*sys.modules} - before)
 """
     code = "import sys, kit; before = {*sys.modules}\n" + code
     output = subprocess.check_output([sys.executable, "-c", code], text=True)
@@ -312,7 +312,7 @@ def _refuse(value: Any) -> Any:
 
 
 def test_rules_around_a_model_hold() -> None:
-    model = model_of(Annotated[Author, pydantic.AfterValidator(_refuse)])
+    model = find_model(Annotated[Author, pydantic.AfterValidator(_refuse)])
     assert model is not None
     for validate, value in (
         (model.validate, {"name": "a"}),
@@ -326,7 +326,7 @@ def test_annotated_of_what_only_looks_like_a_model() -> None:
     class Like:
         model_validate = model_validate_json = staticmethod(lambda value: value)
 
-    model = model_of(Annotated[Like, "told"])
+    model = find_model(Annotated[Like, "told"])
     assert model is not None
     assert model.validate({}) == {}
 

@@ -21,10 +21,10 @@ from kit.authoring.options import OptionChecks
 from kit.authoring.redis import (
     PerLoop,
     cancel_tasks,
+    check_pool,
     connect,
     disconnect,
     is_usable,
-    pool_of,
     running_loop,
 )
 
@@ -121,7 +121,7 @@ async def test_the_running_loop() -> None:
 
 
 def test_the_pool_of_a_url_has_the_settings() -> None:
-    pool = pool_of(CHECK, "redis://:secret@127.0.0.1:7/3", "kit-x", protocol=2)
+    pool = check_pool(CHECK, "redis://:secret@127.0.0.1:7/3", "kit-x", protocol=2)
     settings = pool.connection_kwargs
     assert (settings["host"], settings["port"], settings["db"]) == ("127.0.0.1", 7, 3)
     assert (settings["password"], settings["protocol"]) == ("secret", 2)
@@ -129,18 +129,18 @@ def test_the_pool_of_a_url_has_the_settings() -> None:
 
 async def test_the_pool_of_a_client_is_its_own() -> None:
     client = Redis.from_url("redis://127.0.0.1:7")
-    assert pool_of(CHECK, client, "kit-x", protocol=2) is client.connection_pool
+    assert check_pool(CHECK, client, "kit-x", protocol=2) is client.connection_pool
 
 
 def test_options_that_are_no_redis() -> None:
     with pytest.raises(TypeError, match=r"^Store\(redis=\.\.\.\) takes a URL or a redis\.asyncio"):
-        pool_of(CHECK, 7, "kit-x")
+        check_pool(CHECK, 7, "kit-x")
     with pytest.raises(ValueError, match=r"^Store\(redis=\.\.\.\) has a URL that can't be used"):
-        pool_of(CHECK, "http://127.0.0.1", "kit-x")
+        check_pool(CHECK, "http://127.0.0.1", "kit-x")
 
 
 async def test_a_connection_of_its_own(redis: RedisServer) -> None:
-    pool = pool_of(CHECK, redis.url, "kit-x")
+    pool = check_pool(CHECK, redis.url, "kit-x")
     connection = await connect(pool)
     assert await is_usable(connection)
     assert await exchange(connection, "SET", "a", "1") == b"OK"
@@ -150,7 +150,7 @@ async def test_a_connection_of_its_own(redis: RedisServer) -> None:
 
 
 async def test_a_connection_that_the_server_closed_is_not_usable(redis: RedisServer) -> None:
-    connection = await connect(pool_of(CHECK, redis.url, "kit-x"))
+    connection = await connect(check_pool(CHECK, redis.url, "kit-x"))
     await asyncio.to_thread(redis.stop)
     while await is_usable(connection):
         await asyncio.sleep(0)
@@ -158,7 +158,7 @@ async def test_a_connection_that_the_server_closed_is_not_usable(redis: RedisSer
 
 
 async def test_a_connection_with_a_reply_that_nobody_read_is_not_usable(redis: RedisServer) -> None:
-    connection = await connect(pool_of(CHECK, redis.url, "kit-x"))
+    connection = await connect(check_pool(CHECK, redis.url, "kit-x"))
     await connection.send_command("PING")
     while await is_usable(connection):
         await asyncio.sleep(0)
@@ -168,12 +168,12 @@ async def test_a_connection_with_a_reply_that_nobody_read_is_not_usable(redis: R
 async def test_no_server(redis: RedisServer) -> None:
     redis.stop()
     with pytest.raises((RedisConnectionError, OSError)):
-        await connect(pool_of(CHECK, redis.url, "kit-x"))
+        await connect(check_pool(CHECK, redis.url, "kit-x"))
 
 
 async def test_a_server_that_refuses(redis: RedisServer) -> None:
     with pytest.raises((ResponseError, RedisConnectionError)):
-        await connect(pool_of(CHECK, redis.url.replace("//", "//user:wrong@"), "kit-x"))
+        await connect(check_pool(CHECK, redis.url.replace("//", "//user:wrong@"), "kit-x"))
 
 
 async def test_connecting_may_be_cancelled() -> None:
@@ -188,7 +188,7 @@ async def test_connecting_may_be_cancelled() -> None:
     server = await asyncio.start_server(hang, "127.0.0.1", 0)
     async with server:
         port = server.sockets[0].getsockname()[1]
-        pool = pool_of(CHECK, f"redis://127.0.0.1:{port}", "kit-x")
+        pool = check_pool(CHECK, f"redis://127.0.0.1:{port}", "kit-x")
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await connect(pool)

@@ -14,7 +14,7 @@ from kit import Context, Kit, Response
 from kit.authoring.route_hooks import bind, check, is_bindable
 from kit.authoring.signatures import describe
 from kit.interface import RouterRoute
-from kit.interface.metadata import attach, facts_of
+from kit.interface.metadata import attach, get_facts
 
 
 class Placed:
@@ -90,7 +90,7 @@ async def test_bound_again_in_a_sub_app() -> None:
         ("GET", "/books/of/:author/:id"),
     ]
     assert await text(app, "/books/of/ada/1") == "GET /books/of/:author/:id"
-    assert facts_of(app.routes[0].handler).validates == {"param": Literal[placed.places[-1]]}
+    assert get_facts(app.routes[0].handler).validates == {"param": Literal[placed.places[-1]]}
 
 
 async def test_optional_parameters_are_bound_whole() -> None:
@@ -121,8 +121,8 @@ async def test_wrappers_run_around_it_and_have_its_facts() -> None:
 
     app = Kit().get("/x", wrapper)
     assert await text(app, "/x") == "not bound"
-    assert facts_of(app.routes[0].handler).validates == {"param": Literal["GET", "/x"]}
-    assert facts_of(wrapper).validates == {}
+    assert get_facts(app.routes[0].handler).validates == {"param": Literal["GET", "/x"]}
+    assert get_facts(wrapper).validates == {}
     assert describe(app.routes[0].handler) == describe(wrapper)
     assert placed.before == [[]]
 

@@ -16,7 +16,7 @@ import pytest
 
 import kit.authoring.caller_frame
 import kit.authoring.signatures
-from kit.authoring.caller_frame import calling_frame, place_of_call
+from kit.authoring.caller_frame import describe_call_site, find_caller_frame
 from kit.authoring.signatures import accepts, describe, describe_signature, takes_next
 
 
@@ -33,7 +33,7 @@ def test_public_names() -> None:
         "is_generator",
         "takes_next",
     )
-    assert kit.authoring.caller_frame.__all__ == ("calling_frame", "place_of_call")
+    assert kit.authoring.caller_frame.__all__ == ("find_caller_frame", "describe_call_site")
 
 
 def one(c: Any) -> None: ...
@@ -187,22 +187,22 @@ def test_describe() -> None:
 
 def test_user_s_line() -> None:
     line = inspect.currentframe().f_lineno + 1  # type: ignore[union-attr]
-    assert place_of_call() == f"{__file__}:{line}"
+    assert describe_call_site() == f"{__file__}:{line}"
 
 
 def test_frames_of_kit_are_skipped() -> None:
     """A function of a module below `kit` is stood in for by one with such globals."""
     code = """
 def call():
-    return calling_frame(), place_of_call()
+    return find_caller_frame(), describe_call_site()
 
 def outer():
     return call()
 """
     inside: dict[str, Any] = {
         "__name__": "kit.example",
-        "calling_frame": calling_frame,
-        "place_of_call": place_of_call,
+        "find_caller_frame": find_caller_frame,
+        "describe_call_site": describe_call_site,
     }
     exec(code, inside)
     (frame, level), place = inside["outer"]()
@@ -215,10 +215,10 @@ def outer():
 def test_level_is_that_of_warnings() -> None:
     inside: dict[str, Any] = {
         "__name__": "kit.example",
-        "calling_frame": calling_frame,
+        "find_caller_frame": find_caller_frame,
         "warn": warnings.warn,
     }
-    exec("def check():\n    warn('odd', stacklevel=calling_frame()[1])", inside)
+    exec("def check():\n    warn('odd', stacklevel=find_caller_frame()[1])", inside)
     with pytest.warns(UserWarning, match="odd") as caught:
         inside["check"]()
     assert caught[0].filename == __file__
@@ -227,9 +227,9 @@ def test_level_is_that_of_warnings() -> None:
 def test_outermost_frame_where_all_are_kit_s() -> None:
     code = """
 import sys
-from kit.authoring.caller_frame import calling_frame
+from kit.authoring.caller_frame import find_caller_frame
 __name__ = "kit.example"
-frame, level = calling_frame()
+frame, level = find_caller_frame()
 print(frame is sys._getframe(), level)
 """
     output = subprocess.check_output([sys.executable, "-c", code], text=True)

@@ -7,7 +7,7 @@ import asyncio
 from typing import Any
 
 from kit import Context, Kit, Response
-from kit.authoring.vary import depend_on, dependence
+from kit.authoring.vary import depend_on, get_vary
 
 
 def test_what_was_noted_is_a_value_of_vary() -> None:
@@ -15,11 +15,11 @@ def test_what_was_noted_is_a_value_of_vary() -> None:
     app: Kit[Any, Any] = Kit()
 
     async def answer(c: Context) -> Response:
-        found.append(dependence(c))
+        found.append(get_vary(c))
         depend_on(c, "Cookie")
-        found.append(dependence(c))
+        found.append(get_vary(c))
         depend_on(c, "Accept, X-A")
-        found.append(dependence(c))
+        found.append(get_vary(c))
         return c.text("")
 
     app.get("/", answer)

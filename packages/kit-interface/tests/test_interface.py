@@ -14,7 +14,7 @@ import pytest
 
 import kit.interface
 from kit import Request, Response
-from kit.interface import RouterRoute, is_pure, is_response
+from kit.interface import RouterRoute, is_cacheable, is_response
 
 # What third parties build on: a change here is a decision about a public standard.
 NAMES = {
@@ -24,11 +24,11 @@ NAMES = {
         "AsyncMiddleware",
         "Blob",
         "BodyProgress",
+        "Cleanup",
         "ClientDisconnectedError",
         "Context",
         "ErrorHandler",
         "ExecutionContext",
-        "Exit",
         "FieldError",
         "File",
         "FormData",
@@ -57,7 +57,7 @@ NAMES = {
         "UnsupportedPathError",
         "ValidationProblem",
         "ValidationTarget",
-        "is_pure",
+        "is_cacheable",
         "is_response",
         "plugins",
     ),
@@ -67,9 +67,9 @@ NAMES = {
         "Facts",
         "Scheme",
         "attach",
-        "facts_of",
-        "returned_type",
-        "security_of_all",
+        "get_facts",
+        "get_return_type",
+        "combine_security",
     ),
     "kit.interface.plugins": (
         "InstalledPlugin",
@@ -168,7 +168,7 @@ def test_public_names_have_docstrings() -> None:
 
 
 class _Router:
-    is_pure = True
+    cacheable = True
 
     def match(self) -> None:
         """Finds nothing."""
@@ -176,7 +176,7 @@ class _Router:
 
 class _Subclass(_Router):
     def add(self) -> None:
-        """Has the `match` of a pure router."""
+        """Has the `match` of a cacheable router."""
 
 
 class _OtherMatch(_Subclass):
@@ -185,10 +185,10 @@ class _OtherMatch(_Subclass):
 
 
 class _PureAgain(_OtherMatch):
-    is_pure = True
+    cacheable = True
 
     def match(self) -> None:
-        """Is pure, too."""
+        """Is cacheable, too."""
 
 
 class _Deciding(_Router):
@@ -196,11 +196,11 @@ class _Deciding(_Router):
         self._decision = decision
 
     @property
-    def is_pure(self) -> object:  # type: ignore[override]
+    def cacheable(self) -> object:  # type: ignore[override]
         return self._decision
 
     def match(self) -> None:
-        """Is as pure as it says."""
+        """Is as cacheable as it says."""
 
 
 class _MatchOfItsOwn(_Router):
@@ -211,12 +211,12 @@ class _MatchOfItsOwn(_Router):
 class _PureMatchOfItsOwn(_MatchOfItsOwn):
     def __init__(self) -> None:
         super().__init__()
-        self.is_pure = True
+        self.cacheable = True
 
 
 def test_which_routers_are_pure() -> None:
-    assert [is_pure(cls()) for cls in (_Router, _Subclass, _PureAgain)] == [True] * 3
-    assert is_pure(_Deciding(True))
-    assert is_pure(_PureMatchOfItsOwn())
+    assert [is_cacheable(cls()) for cls in (_Router, _Subclass, _PureAgain)] == [True] * 3
+    assert is_cacheable(_Deciding(True))
+    assert is_cacheable(_PureMatchOfItsOwn())
     for router in (_OtherMatch(), _MatchOfItsOwn(), _Deciding(False), _Deciding("yes"), object()):
-        assert not is_pure(router)
+        assert not is_cacheable(router)

@@ -30,7 +30,7 @@ from kit._state.app_state import AppState
 from kit._state.table import RouteTable
 from kit._support.late import import_late
 from kit._support.limits import Limits
-from kit.authoring.caller_frame import place_of_call
+from kit.authoring.caller_frame import describe_call_site
 from kit.context import B, Context, V, prepare
 from kit.http.paths import merge_path
 from kit.interface import METHOD_NAME_ALL
@@ -431,7 +431,7 @@ class Kit(Served, Generic[B, V]):
         other.check_pending()
         check_options(f"route({path!r}, ...)", state, other)
         prefix = merge_path(state.base_path, path)
-        place = f"route({path!r}) at {place_of_call()}"
+        place = f"route({path!r}) at {describe_call_site()}"
         parts = state.parts(other, prefix, place)
         routes = [route.below(prefix) for route in other.table.routes]
         limits = (other.limits,) if other.limits.changes else ()

@@ -38,9 +38,9 @@ def served(http_scope: Callable[..., dict[str, Any]]) -> Served:
 
 
 class Counting(TrieRouter[Any]):
-    """Counts the calls of `match`, which is as pure as that of TrieRouter."""
+    """Counts the calls of `match`, whose results are as cacheable as those of TrieRouter."""
 
-    is_pure = True
+    cacheable = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Counting(TrieRouter[Any]):
 
 
 class Alternating(Counting):
-    """Its `match` isn't pure, and says nothing about that: every second request has no route."""
+    """Its results aren't cacheable, and it doesn't say so: every second request has no route."""
 
     def match(self, method: str, path: str) -> Any:
         found = super().match(method, path)

@@ -21,7 +21,7 @@ from kit.interface import (
     Response,
     RouterRoute,
 )
-from kit.interface.metadata import Facts, attach, facts_of
+from kit.interface.metadata import Facts, attach, get_facts
 from kit.interface.websocket import (
     MessageEvent,
     WebSocket,
@@ -109,8 +109,8 @@ def guard(*, realm: str) -> AsyncMiddleware:
     return attach(made, provides={"user": str}, validates={"query": Book}, kit_hello=1)
 
 
-assert_type(facts_of(guard(realm="x")), Facts)
-assert_type(facts_of(None).mounted, bool)
+assert_type(get_facts(guard(realm="x")), Facts)
+assert_type(get_facts(None).mounted, bool)
 
 
 # Errors.

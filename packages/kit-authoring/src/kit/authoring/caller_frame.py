@@ -6,10 +6,10 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
-__all__ = ("calling_frame", "place_of_call")
+__all__ = ("describe_call_site", "find_caller_frame")
 
 
-def calling_frame() -> tuple[FrameType, int]:
+def find_caller_frame() -> tuple[FrameType, int]:
     """Returns the nearest frame outside Kit, and its level.
 
     Frames of the package `kit` and its subpackages are skipped. If all frames belong to Kit, the
@@ -27,9 +27,9 @@ def calling_frame() -> tuple[FrameType, int]:
     return frame, level
 
 
-def place_of_call() -> str:
+def describe_call_site() -> str:
     """Returns file and line of the user's call into Kit, as `file:line`."""
-    frame, _ = calling_frame()
+    frame, _ = find_caller_frame()
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 

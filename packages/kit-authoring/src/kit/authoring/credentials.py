@@ -20,10 +20,10 @@ from .signatures import describe, is_async
 
 __all__ = (
     "HashFunction",
+    "build_refusal",
     "check_message",
     "compare_by_digest",
     "compare_by_hash_function",
-    "refusal_with",
 )
 
 HashFunction: TypeAlias = Callable[[str], str | bytes | Awaitable[str | bytes | None] | None]
@@ -168,7 +168,7 @@ def check_message(check: OptionChecks, name: str, message: Any) -> Any:
     return check.function(name, message, "(c)") if callable(message) else message
 
 
-async def refusal_with(
+async def build_refusal(
     c: Context[Any, Any], message: Any, status: int, headers: dict[str, str]
 ) -> HTTPException:
     """Returns the error of a request that a guard refuses.

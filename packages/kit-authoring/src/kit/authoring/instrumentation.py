@@ -44,9 +44,9 @@ __all__ = (
     "Exclude",
     "Observation",
     "Outcome",
-    "exclusion",
+    "check_exclude",
     "redact_query",
-    "target_of",
+    "split_target",
     "unless",
 )
 
@@ -163,7 +163,7 @@ class Observation:
         self._report = report
         self._progress: BodyProgress | None = None
         self._is_sendable = True
-        c.add_exit(self._end)
+        c.add_cleanup(self._end)
 
     def responded(self) -> None:
         """Records the response, so that its bytes are counted."""
@@ -253,7 +253,7 @@ def _size_sent(c: Context[Any, Any], progress: BodyProgress, ending: Ending) -> 
     return progress.size_bytes
 
 
-def target_of(request: Request) -> tuple[str, str]:
+def split_target(request: Request) -> tuple[str, str]:
     """Returns the path and the query of a request as sent, percent-encoded.
 
     Args:
@@ -305,7 +305,7 @@ def _parts(name: str) -> set[str]:
     return {name, *re.split(r"[\[\].]+", name)}
 
 
-def exclusion(
+def check_exclude(
     check: OptionChecks, value: Any
 ) -> Callable[[Context[Any, Any]], bool | Awaitable[bool]] | None:
     """Checks the option `exclude`, which selects requests to leave out.
@@ -373,7 +373,7 @@ def unless(
     """Returns middleware that skips excluded requests.
 
     Args:
-        excludes: The result of `exclusion`.
+        excludes: The result of `check_exclude`.
         middleware: The middleware for all other requests.
 
     Returns:

@@ -39,9 +39,9 @@ __all__ = (
     "check_union",
     "encode_model",
     "error_type",
+    "find_model",
     "is_file",
     "keep_if_unsafe",
-    "model_of",
     "summary",
     "validation_errors",
     "with_defaults",
@@ -141,7 +141,7 @@ class Model(NamedTuple):
     validate_json: Callable[[bytes], Any]
 
 
-def model_of(type: Any) -> Model | None:
+def find_model(type: Any) -> Model | None:
     """Returns the validators of a pydantic type.
 
     Pydantic types are models, pydantic dataclasses, and types that contain one of these, such as
@@ -277,7 +277,7 @@ def check_describable(kind: Any) -> None:
         TypeError: If neither msgspec nor pydantic can describe it. Without msgspec, only the unions
             of `check_union` are rejected, since nothing else reads the type.
     """
-    if model_of(kind) is not None:
+    if find_model(kind) is not None:
         return
     check_union(kind)
     try:

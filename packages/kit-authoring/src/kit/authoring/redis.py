@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 __all__ = (
     "PerLoop",
     "cancel_tasks",
+    "check_pool",
     "connect",
     "disconnect",
     "is_usable",
-    "pool_of",
     "running_loop",
 )
 
@@ -110,7 +110,7 @@ def running_loop(owner: str, instead: str) -> asyncio.AbstractEventLoop:
         ) from None
 
 
-def pool_of(check: OptionChecks, redis: Any, package: str, **settings: Any) -> Any:
+def check_pool(check: OptionChecks, redis: Any, package: str, **settings: Any) -> Any:
     """Checks the option `redis`, and returns a connection pool with its settings.
 
     Args:

@@ -14,7 +14,7 @@ from typing import Any
 
 from kit.interface import Context
 
-__all__ = ("depend_on", "dependence")
+__all__ = ("depend_on", "get_vary")
 
 _VARIABLE = "kit.depends_on"
 
@@ -36,7 +36,7 @@ def depend_on(c: Context[Any, Any], names: str) -> None:
         c.set(_VARIABLE, f"{noted}, {names}")
 
 
-def dependence(c: Context[Any, Any]) -> str | None:
+def get_vary(c: Context[Any, Any]) -> str | None:
     """Returns the recorded headers of this request, as a value of Vary; None if there are none.
 
     Args:

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias, TypedDict, overload
 
 from kit.authoring.credentials import (
     HashFunction,
+    build_refusal,
     check_message,
     compare_by_digest,
     compare_by_hash_function,
-    refusal_with,
 )
 from kit.authoring.maybe_await import call, check_answer, is_awaitable, settle
 from kit.authoring.options import OptionChecks
@@ -184,7 +184,7 @@ def _refusal(realm: Any, message: Any) -> Callable[[Context[Any, Any]], Awaitabl
     headers = {"WWW-Authenticate": f'Basic realm={quoted}, charset="UTF-8"'}
 
     async def refusal(c: Context[Any, Any]) -> HTTPException:
-        return await refusal_with(c, text, 401, headers)
+        return await build_refusal(c, text, 401, headers)
 
     return refusal
 

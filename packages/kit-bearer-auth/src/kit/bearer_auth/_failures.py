@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
 
-from kit.authoring.credentials import check_message, refusal_with
+from kit.authoring.credentials import build_refusal, check_message
 from kit.authoring.maybe_await import call
 from kit.authoring.options import OptionChecks
 from kit.http.fields import TOKEN, is_field_value, is_token, quoted_string
@@ -109,7 +109,7 @@ def prepare(
             # It may hold what the client sent; a space at the end must not become a 500.
             found = found.strip(" \t\r\n") if isinstance(found, str) else found
             text = _header_text(where, found, challenge)
-        return await refusal_with(c, message, status, {"WWW-Authenticate": text})
+        return await build_refusal(c, message, status, {"WWW-Authenticate": text})
 
     return Failure(status, error)
 

@@ -13,7 +13,7 @@ from kit.authoring.options import OptionChecks
 from kit.authoring.vary import depend_on
 from kit.http.fields import TOKEN, quoted_string
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.metadata import attach, returned_type
+from kit.interface.metadata import attach, get_return_type
 
 from ._failures import Failure, FailureOptions, prepare
 from ._tokens import check_tokens
@@ -146,7 +146,7 @@ def bearer_auth(
             raise await absent.error(c)
         await next()
 
-    provided = None if verify_token is None else returned_type(verify_token)
+    provided = None if verify_token is None else get_return_type(verify_token)
     own = _security_scheme(prefix, header_name)
     return attach(
         bearer_auth,

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from kit.authoring.not_modified import answer_not_modified
-from kit.authoring.vary import dependence
+from kit.authoring.vary import get_vary
 from kit.http.fields import list_members
 from kit.http.paths import decode_path
 from kit.http.vary import add_vary
@@ -238,7 +238,7 @@ class Cache:
         body = c.res.body
         if isinstance(body, bytes) and has_nonce(c.get(NONCE), (), body):
             return True
-        return is_for_one(c.req, c.res.headers, dependence(c))
+        return is_for_one(c.req, c.res.headers, get_vary(c))
 
     # Afterwards -------------------------------------------------------------------------------
 

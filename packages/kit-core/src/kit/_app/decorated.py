@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from kit._state.route import Route
-from kit.authoring.caller_frame import calling_frame
+from kit.authoring.caller_frame import find_caller_frame
 
 
 class Call:
@@ -21,7 +21,7 @@ class Call:
     __slots__ = ("_code", "_instruction", "_lacks_handler", "_line", "routes", "text")
 
     def __init__(self, text: str, routes: Sequence[Route]) -> None:
-        frame, _ = calling_frame()
+        frame, _ = find_caller_frame()
         self.text = text
         self.routes = routes
         self._lacks_handler = all(route.takes_next for route in routes) and text[:4] != "use("
@@ -42,7 +42,7 @@ class Call:
         It does if this call is part of its expression, as for a decorator; or if this call, in the
         same function or module, registered middleware without a handler.
         """
-        frame, _ = calling_frame()
+        frame, _ = find_caller_frame()
         if frame.f_code is not self._code:
             return False
         if self._lacks_handler:

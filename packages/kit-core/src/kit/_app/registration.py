@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, ov
 from kit._state.patterns import check_literals, check_syntax
 from kit._state.route import Route
 from kit._support.late import import_late
-from kit.authoring.caller_frame import place_of_call
+from kit.authoring.caller_frame import describe_call_site
 from kit.authoring.signatures import (
     accepts,
     behind_wrappers,
@@ -170,7 +170,7 @@ class Registrations:
     ) -> Callable[[_FunctionT], _FunctionT]:
         """Returns a decorator that passes its function to `add`, and returns it unchanged."""
         waiting = object()
-        self._state.pending[waiting] = f"@app.{call} at {place_of_call()}"
+        self._state.pending[waiting] = f"@app.{call} at {describe_call_site()}"
 
         def decorate(function: _FunctionT) -> _FunctionT:
             self._state.pending.pop(waiting, None)

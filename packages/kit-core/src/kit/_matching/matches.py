@@ -123,7 +123,7 @@ def _raising(failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] =
     The error handlers are those of the route that would have responded, or else those of the path.
     A mounted application matches like middleware, but responds.
     """
-    from kit.interface.metadata import facts_of
+    from kit.interface.metadata import get_facts
 
     def fail(c: Context[Any, Any]) -> None:
         raise failure
@@ -131,7 +131,7 @@ def _raising(failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] =
     middleware = [
         entry
         for entry in match[0]
-        if entry[0].takes_next and not facts_of(entry[0].handler).mounted
+        if entry[0].takes_next and not get_facts(entry[0].handler).mounted
     ]
     route = Route("/", "*", METHOD_NAME_ALL, fail)
     route.is_temporary = True

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit.http.paths import merge_path
-from kit.interface import is_pure
+from kit.interface import is_cacheable
 
 from .error_handlers import ErrorHandlers
 from .plans import Plans
@@ -305,6 +305,6 @@ class AppState:
         match = table.router.match(method, path)
         table.closed = True
         self.find = table.router.match
-        if is_pure(table.router):
+        if is_cacheable(table.router):
             self.plans.begin(table.methods(), len(table.routes))
         return match

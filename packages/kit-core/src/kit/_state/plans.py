@@ -31,7 +31,7 @@ class Plans:
 
     Attributes:
         by_method: The plans that are kept, by method and path. It has only the methods whose plans
-            may be kept: none before the first match, and none if the router isn't pure.
+            may be kept: none before the first match, and none if the router isn't cacheable.
         until_next: How many more plans to find until one is kept. Whoever finds one counts down.
     """
 

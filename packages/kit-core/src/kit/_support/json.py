@@ -197,9 +197,9 @@ def decode_as(data: bytes, type: Any) -> Any:
     model = None
     # Kit doesn't import pydantic: until the app does, no type can be pydantic's.
     if "pydantic" in sys.modules or hasattr(type, "model_validate_json"):
-        from kit.authoring.models import model_of
+        from kit.authoring.models import find_model
 
-        model = model_of(type)
+        model = find_model(type)
     try:
         return _decoder(type)(data) if model is None else model.validate_json(data)
     except msgspec.ValidationError:

@@ -8,12 +8,12 @@ from typing import Any
 
 from kit.authoring.cancellation import fault_of
 from kit.authoring.maybe_await import settle
-from kit.interface import Exit
+from kit.interface import Cleanup
 
 _logger = logging.getLogger("kit")
 
 
-async def run_exits(exits: list[Exit], error: BaseException | None) -> None:
+async def run_exits(exits: list[Cleanup], error: BaseException | None) -> None:
     """Runs exits, last first, shielded from cancellation; the list is empty then.
 
     PERF: a cancel scope costs more than all the rest, and a plain function needs none.

@@ -27,7 +27,7 @@ from kit.http.fields import is_token
 from kit.http.origins import is_own_origin
 from kit.interface import HTTPException
 from kit.interface.hooks import BindableWebSocket
-from kit.interface.metadata import attach, facts_of
+from kit.interface.metadata import attach, get_facts
 from kit.interface.websocket import WSEvents
 from kit.web import Response
 
@@ -186,7 +186,7 @@ class _Terms(NamedTuple):
 
 
 def _handler_of(function: Any, terms: _Terms) -> Any:
-    if facts_of(function).others.get("kit_websocket"):
+    if get_facts(function).others.get("kit_websocket"):
         raise TypeError(
             f"upgrade_websocket() was given {describe(function)}, which it has made a handler "
             "before: call it once"

@@ -11,7 +11,7 @@ from typing import Any
 
 from kit.http.paths import decode_component, decode_path, merge_path, parse_url_path
 from kit.interface import METHOD_NAME_ALL, App
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 
 from ._inspection import is_mounted, shown_name
 
@@ -162,7 +162,7 @@ def _steps(app: App, method: str, path: str) -> list[Step]:
                 is_mounted(route),
                 _values(params, *stash),
                 not is_answered,
-                facts_of(route.handler).source,
+                get_facts(route.handler).source,
             )
         )
         is_answered = is_answered or not is_middleware

@@ -10,10 +10,10 @@ METHOD_NAME_ALL = "ALL"
 """The method of a route for all methods."""
 
 
-def is_pure(router: Any) -> bool:
+def is_cacheable(router: Any) -> bool:
     """Returns whether an app may keep the results of a router.
 
-    This is so if the router says that its `match` is pure, see `Router`. A subclass with another
+    This is so if the router says that they are cacheable, see `Router`. A subclass with another
     `match` has to say so itself, and so does an object with a `match` of its own.
 
     Args:
@@ -22,7 +22,7 @@ def is_pure(router: Any) -> bool:
     own = getattr(router, "__dict__", {})
     for attributes in (own, *map(vars, type(router).__mro__)):
         if "match" in attributes:
-            return "is_pure" in attributes and router.is_pure is True
+            return "cacheable" in attributes and router.cacheable is True
     return False
 
 

@@ -11,7 +11,7 @@ import anyio
 
 from kit.http.paths import parse_url_path
 from kit.interface import App, Request
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -117,7 +117,7 @@ class ToolServer:
         get_path = self._app.get_path
         path = parse_url_path(request.url) if get_path is None else get_path(request)
         for route, *_ in self._app.router.match(plan.method, path)[0]:
-            if not route.takes_next or facts_of(route.handler).mounted:
+            if not route.takes_next or get_facts(route.handler).mounted:
                 return route.handler is plan.handler
         return False
 

@@ -10,7 +10,7 @@ from typing import Any
 from kit.authoring.models import check_describable
 from kit.authoring.signatures import describe
 from kit.interface import METHOD_NAME_ALL, App, RouterRoute
-from kit.interface.metadata import Facts, facts_of
+from kit.interface.metadata import Facts, get_facts
 from kit.router.patterns import PatternIndex, covers
 
 from ._patterns import Template, templates
@@ -65,7 +65,7 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
     taken: dict[tuple[str, tuple[str | None, ...]], RouterRoute] = {}
     found: list[Operation] = []
     for route in app.routes:
-        facts = facts_of(route.handler)
+        facts = get_facts(route.handler)
         _check_validated(route, facts)
         if route.takes_next and not facts.mounted:
             middleware.add(route.path, route)
@@ -137,7 +137,7 @@ def _covering(
     route: RouterRoute, method: str, middleware: PatternIndex[RouterRoute]
 ) -> list[Facts]:
     found = [
-        facts_of(each.handler)
+        get_facts(each.handler)
         for each in middleware.candidates(route.path)
         if each.method in (METHOD_NAME_ALL, method) and covers(each.path, route.path)
     ]

@@ -16,7 +16,7 @@ from kit.authoring.instrumentation import (
     Exclude,
     Observation,
     Outcome,
-    exclusion,
+    check_exclude,
     unless,
 )
 from kit.authoring.options import OptionChecks
@@ -106,7 +106,7 @@ def opentelemetry(
         conn_info=forwarded_conn_info(trusted_hops) if trusted_hops else None,
     )
     _check_trust(check, trust_incoming)
-    excludes = exclusion(check, exclude)
+    excludes = check_exclude(check, exclude)
     providers = Providers(tracer_provider, meter_provider)
 
     # PERF: not async, so that a request that isn't recorded needs no coroutine for it.
@@ -170,7 +170,7 @@ async def _follow(
     elif c.res.status != _SWITCHING_PROTOCOLS and c.res.track_body().is_complete:
         restore(context, outer)  # PERF: sending it runs no code that could see the context
     else:
-        c.add_exit(lambda error: restore(context, outer))
+        c.add_cleanup(lambda error: restore(context, outer))
 
 
 async def _record(

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from kit.interface import Context, RouterRoute
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.router.patterns import compile_expression, parse_parameter, split_pattern
 
 __all__ = ("base_path", "base_route_path", "endpoint", "matched_routes", "route_path")
@@ -41,7 +41,7 @@ def endpoint(c: Context[Any, Any]) -> RouterRoute | None:
     for route in routes:
         if not route.takes_next:
             return route
-    return next((route for route in routes if facts_of(route.handler).mounted), None)
+    return next((route for route in routes if get_facts(route.handler).mounted), None)
 
 
 def route_path(c: Context[Any, Any], index: int | None = None) -> str:

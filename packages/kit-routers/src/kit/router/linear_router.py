@@ -30,7 +30,7 @@ class LinearRouter(Generic[T]):
     """A list of routes, searched from the first to the last."""
 
     name = "LinearRouter"
-    is_pure = True
+    cacheable = True
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, _Pattern, T]] = []

@@ -30,7 +30,7 @@ class PatternRouter(Generic[T]):
     """A list of regular expressions."""
 
     name = "PatternRouter"
-    is_pure = True
+    cacheable = True
 
     def __init__(self) -> None:
         self._routes: list[tuple[PathExpression, str, T]] = []

@@ -88,7 +88,7 @@ class TrieRouter(Generic[T]):
     """A tree of path segments. Supports every valid route pattern."""
 
     name = "TrieRouter"
-    is_pure = True
+    cacheable = True
 
     def __init__(self) -> None:
         self._root: _Node = _Node()

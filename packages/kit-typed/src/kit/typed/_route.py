@@ -9,7 +9,7 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 from kit.interface import METHOD_NAME_ALL, RouterRoute, ValidationProblem
-from kit.interface.metadata import attach, facts_of, security_of_all
+from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
 
 from ._plan import Plan, show
@@ -148,7 +148,7 @@ class Route:
         """Returns the variables that middleware sets, with their types; the last one counts."""
         names: dict[str, Any] = {}
         for route in before:
-            provides = facts_of(route.handler).provides if route.takes_next else ()
+            provides = get_facts(route.handler).provides if route.takes_next else ()
             is_around = provides and route.method in (METHOD_NAME_ALL, self._method)
             if is_around and covers(route.path, self._pattern):
                 names.update(provides)
@@ -167,7 +167,7 @@ class Route:
             attach(handler, body_required=plan.body.default is REQUIRED)
         responses: dict[int, Any] = {}
         for call in plan.calls:
-            responses.update(facts_of(call.signature.function).responses)
+            responses.update(get_facts(call.signature.function).responses)
         if validates:
             responses[400] = ValidationProblem
         if not plan.connection:
@@ -178,7 +178,7 @@ class Route:
         if calls:
             attach(handler, typed_calls=calls)
         # Every guard among the dependencies can reject a request.
-        security = security_of_all([self._signature.function, *calls])
+        security = combine_security([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler
 
 

@@ -32,14 +32,14 @@ def enter(c: Context[Any, Any], manager: AbstractContextManager[Any]) -> Any:
     async def leave(error: BaseException | None) -> object:
         return manager.__exit__(*_as_arguments(error))
 
-    c.add_exit(leave)
+    c.add_cleanup(leave)
     return value
 
 
 async def enter_async(c: Context[Any, Any], manager: AbstractAsyncContextManager[Any]) -> Any:
     """Enters an async context manager that exits at the end of the request."""
     value = await manager.__aenter__()
-    c.add_exit(partial(_leave_async, manager))
+    c.add_cleanup(partial(_leave_async, manager))
     return value
 
 
@@ -102,7 +102,7 @@ async def enter_unclear(c: Context[Any, Any], result: Any, is_manager: bool) -> 
     opened = Opened(result, is_manager)
     value = await opened.__aenter__()
     if opened.has_exit:
-        c.add_exit(partial(_leave_async, opened))
+        c.add_cleanup(partial(_leave_async, opened))
     return value
 
 
@@ -130,7 +130,7 @@ async def enter_until_returned(
     async def leave_at_end(error: BaseException | None) -> object:
         return await leave(*_as_arguments(error))
 
-    c.add_exit(leave_at_end)
+    c.add_cleanup(leave_at_end)
     return value
 
 

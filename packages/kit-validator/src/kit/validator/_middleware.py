@@ -24,7 +24,7 @@ from kit.interface import (
     ValidationTarget,
     is_response,
 )
-from kit.interface.metadata import attach, facts_of
+from kit.interface.metadata import attach, get_facts
 
 from .schemas import Schema, read_contents, schema_of, split_values
 
@@ -107,7 +107,7 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
             if target == "json" and _fits(schema, b"null")
             else None,
         )
-    own = facts_of(fn_or_type)
+    own = get_facts(fn_or_type)
     return attach(validator, validates={target: Any, **own.validates}, responses=own.responses)
 
 
