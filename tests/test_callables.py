@@ -955,7 +955,7 @@ async def _(function: Any) -> str:
     return await seen(guarded(render, lambda c: c.render("x")))
 
 
-@option("kit:Context.add_cleanup(exit)", 1, None, True)
+@option("kit:Context.add_cleanup(cleanup)", 1, None, True)
 async def _(function: Any) -> str:
     def handler(c: Context) -> Response:
         c.add_cleanup(lambda error: lines.append(str(error)))

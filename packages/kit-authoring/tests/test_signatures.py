@@ -33,7 +33,7 @@ def test_public_names() -> None:
         "is_generator",
         "takes_next",
     )
-    assert kit.authoring.caller_frame.__all__ == ("find_caller_frame", "describe_call_site")
+    assert kit.authoring.caller_frame.__all__ == ("describe_call_site", "find_caller_frame")
 
 
 def one(c: Any) -> None: ...

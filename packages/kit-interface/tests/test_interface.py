@@ -67,9 +67,9 @@ NAMES = {
         "Facts",
         "Scheme",
         "attach",
+        "combine_security",
         "get_facts",
         "get_return_type",
-        "combine_security",
     ),
     "kit.interface.plugins": (
         "InstalledPlugin",

@@ -35,9 +35,9 @@ def test_public_names() -> None:
         "Facts",
         "Scheme",
         "attach",
+        "combine_security",
         "get_facts",
         "get_return_type",
-        "combine_security",
     )
 
 

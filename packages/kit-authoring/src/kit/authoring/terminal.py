@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+__all__ = ("supports_color",)
+
 
 def supports_color(stream: Any) -> bool:
     """Returns whether ANSI colors may be written to `stream`.
