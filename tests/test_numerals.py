@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit import Context, Kit, Response
-from kit.interface.numerals import decimal_rules
+from kit.authoring.numerals import decimal_rules
 from kit.openapi import build_document
 from kit.typed import Cookie, Form, Header, Query, typed
 from kit.validator import validator

@@ -11,7 +11,7 @@ import kit.basic_auth
 from kit import Kit
 from kit.basic_auth import basic_auth
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 
 SECRET = "swordfish"
 
@@ -100,7 +100,7 @@ def test_mistakes_are_errors_that_show_no_secret(
 def test_facts_for_tools() -> None:
     app = Kit().use("/*", basic_auth(username="ada", password=SECRET))
     [route] = app.routes
-    facts = facts_of(route.handler)
+    facts = get_facts(route.handler)
     assert facts.security == ({"type": "http", "scheme": "basic"},)
     assert facts.responses == {401: "Missing or invalid credentials"}
 

@@ -14,7 +14,7 @@ import pytest
 import kit.bearer_auth
 from kit import Kit
 from kit.bearer_auth import FailureOptions, bearer_auth
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 
 
 def authorization(value: str) -> dict[str, str]:
@@ -169,7 +169,7 @@ async def test_readme() -> None:
 def test_facts_for_tools(options: dict[str, Any], scheme: dict[str, str]) -> None:
     app = Kit().use("/api/*", bearer_auth(token="abc", **options))
     [route] = app.routes
-    facts = facts_of(route.handler)
+    facts = get_facts(route.handler)
     assert facts.security == (scheme,)
     assert facts.responses == {
         400: "Malformed credentials",
@@ -229,19 +229,19 @@ class Verifier:
     ],
 )
 def test_the_type_of_the_user_is_told(verify: Any, provides: dict[str, Any]) -> None:
-    assert facts_of(bearer_auth(verify_token=verify)).provides == provides
+    assert get_facts(bearer_auth(verify_token=verify)).provides == provides
     named = bearer_auth(verify_token=verify, user_variable="account")
-    assert [*facts_of(named).provides] == ["account"] * len(provides)
+    assert [*get_facts(named).provides] == ["account"] * len(provides)
     expected = {name: kind if kind is Any else kind | None for name, kind in provides.items()}
-    assert facts_of(bearer_auth(verify_token=verify, optional=True)).provides == expected
+    assert get_facts(bearer_auth(verify_token=verify, optional=True)).provides == expected
 
 
 def test_tokens_provide_no_user() -> None:
-    assert facts_of(bearer_auth(token="abc")).provides == {}
+    assert get_facts(bearer_auth(token="abc")).provides == {}
 
 
 def test_facts_of_other_statuses_and_of_what_is_optional() -> None:
-    facts = facts_of(
+    facts = get_facts(
         bearer_auth(
             token="abc",
             invalid_authentication_header={"status": 401},
@@ -252,6 +252,6 @@ def test_facts_of_other_statuses_and_of_what_is_optional() -> None:
         401: "No credentials, or malformed credentials",
         403: "An invalid token",
     }
-    facts = facts_of(bearer_auth(token="abc", optional=True))
+    facts = get_facts(bearer_auth(token="abc", optional=True))
     assert facts.responses == {400: "Malformed credentials", 401: "An invalid token"}
     assert facts.security == ({"type": "http", "scheme": "bearer"}, ())

@@ -18,7 +18,7 @@ from kit import Context, HTTPException, Kit, Limits, Next, Response
 from kit.asgi import from_asgi
 from kit.body_limit import body_limit
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 
 URLENCODED = ("content-type", "application/x-www-form-urlencoded")
 MULTIPART = ("content-type", "multipart/form-data; boundary=X")
@@ -616,4 +616,4 @@ def test_public_names() -> None:
 def test_facts_and_name(on_error: Any) -> None:
     middleware: Any = body_limit(10, on_error)
     assert middleware.__name__ == "body_limit"
-    assert facts_of(middleware).responses == {413: "The body is too large"}
+    assert get_facts(middleware).responses == {413: "The body is too large"}

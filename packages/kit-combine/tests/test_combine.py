@@ -17,7 +17,7 @@ from kit.bearer_auth import bearer_auth
 from kit.body_limit import body_limit
 from kit.combine import UnmetConditionError, every, except_, some
 from kit.interface import plugins
-from kit.interface.metadata import attach, facts_of
+from kit.interface.metadata import attach, get_facts
 from kit.secure_headers import secure_headers
 
 BEARER = {"type": "http", "scheme": "bearer"}
@@ -667,7 +667,7 @@ PLAIN = with_facts(responses={429: "slow down"})
     ],
 )
 def test_facts(middleware: Any, security: Any, responses: Any, provides: Any) -> None:
-    facts = facts_of(middleware)
+    facts = get_facts(middleware)
     if security is None:
         assert facts.security == ((BEARER, KEY), (BEARER, BASIC), KEY, BASIC)
         return
@@ -677,16 +677,16 @@ def test_facts(middleware: Any, security: Any, responses: Any, provides: Any) ->
 
 
 def test_facts_of_exemptions() -> None:
-    facts = facts_of(except_(["/a", condition, "/b/*"], BEARER_AUTH))
+    facts = get_facts(except_(["/a", condition, "/b/*"], BEARER_AUTH))
     assert facts.others == {"combine_except": ("/a", "/b/*")}
 
 
 def test_a_fact_that_is_no_type() -> None:
     odd = with_facts(provides={"user": ("no", "type")})
-    assert facts_of(some(odd, BEARER_AUTH)).provides == {"user": Any}
+    assert get_facts(some(odd, BEARER_AUTH)).provides == {"user": Any}
     validates = with_facts(validates={"json": dict}, describes={"summary": "Adds"})
-    assert facts_of(every(validates)).validates == {"json": dict}
-    assert facts_of(every(validates)).describes == {"summary": "Adds"}
+    assert get_facts(every(validates)).validates == {"json": dict}
+    assert get_facts(every(validates)).describes == {"summary": "Adds"}
 
 
 # --- creation ------------------------------------------------------------------------------------

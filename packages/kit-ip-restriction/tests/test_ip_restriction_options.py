@@ -10,7 +10,7 @@ import pytest
 import kit.ip_restriction
 from kit import Kit
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.ip_restriction import ip_restriction
 
 EXPECTED = (
@@ -85,7 +85,7 @@ def test_positional_and_keyword_forms() -> None:
 def test_facts_for_tools() -> None:
     app = Kit().use("/*", ip_restriction(deny_list=["10.0.0.1"]))
     [route] = app.routes
-    assert facts_of(route.handler).responses == {403: "The client's address isn't allowed"}
+    assert get_facts(route.handler).responses == {403: "The client's address isn't allowed"}
 
 
 def test_public_names() -> None:

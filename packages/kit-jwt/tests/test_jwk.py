@@ -10,7 +10,7 @@ from jwt_keys import ASYMMETRIC, jwk_of, pem, private_key, public_jwk, rsa_key
 
 import kit.jwk
 from kit import Kit
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.jwk import jwk, verify_with_jwks
 from kit.jwt import (
     JwtAlgorithmNotAllowedError,
@@ -308,7 +308,7 @@ async def test_mistakes_of_verify_with_jwks() -> None:
     "uri", ["http://localhost/a", "http://127.9.9.9:1/a", "http://[::1]/a", URI]
 )
 def test_uris_that_can_be_used(uri: str) -> None:
-    facts = facts_of(jwk(jwks_uri=uri, alg="RS256"))
+    facts = get_facts(jwk(jwks_uri=uri, alg="RS256"))
     assert facts.responses == {
         401: "No token, or an invalid token",
         503: "The keys of the issuer can't be fetched",
@@ -316,7 +316,7 @@ def test_uris_that_can_be_used(uri: str) -> None:
 
 
 def test_facts_for_tools() -> None:
-    facts = facts_of(jwk(keys=[], alg="RS256", allow_anon=True))
+    facts = get_facts(jwk(keys=[], alg="RS256", allow_anon=True))
     assert facts.security == ({"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}, ())
     assert facts.responses == {401: "An invalid token"}
 

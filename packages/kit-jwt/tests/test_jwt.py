@@ -16,7 +16,7 @@ from pydantic import BaseModel
 import kit.jwt
 from kit import Context, HTTPException, Kit
 from kit.cookie import format_cookie, set_signed_cookie
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.jwt import (
     JwtAlgorithmMismatchError,
     JwtPayloadInvalidError,
@@ -479,7 +479,7 @@ BEARER = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
     ],
 )
 def test_facts_for_tools(options: Any, security: Any) -> None:
-    facts = facts_of(jwt(**{"secret": SECRET, "alg": "HS256", **options}))
+    facts = get_facts(jwt(**{"secret": SECRET, "alg": "HS256", **options}))
     assert facts.security == security
     anon = "allow_anon" in options
     assert facts.responses == {401: "An invalid token" if anon else "No token, or an invalid token"}
@@ -488,7 +488,7 @@ def test_facts_for_tools(options: Any, security: Any) -> None:
 
 
 def test_type_of_the_payload_is_told() -> None:
-    facts = facts_of(jwt(secret=SECRET, alg="HS256", type=Claims))
+    facts = get_facts(jwt(secret=SECRET, alg="HS256", type=Claims))
     assert facts.provides == {"jwt_payload": Claims}
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kit import Context, Kit, Response
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.language import (
     detect_from_cookie,
     detect_from_header,
@@ -446,5 +446,5 @@ def test_the_cookie_is_not_checked_where_it_is_not_set() -> None:
 
 
 def test_facts_and_name() -> None:
-    assert facts_of(language_detector()).provides == {"language": str}
+    assert get_facts(language_detector()).provides == {"language": str}
     assert plugins.load("kit.middleware", "language") is language_detector

@@ -10,7 +10,7 @@ import pytest
 
 from kit import Context, HTTPException, Kit, Next, Response
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.method_not_allowed import method_not_allowed
 from kit.router.linear_router import LinearRouter
 from kit.router.pattern_router import PatternRouter
@@ -256,5 +256,5 @@ def test_wrong_options(options: Any, text: str) -> None:
 def test_what_tools_see() -> None:
     middleware = method_not_allowed(app=Kit())
     assert getattr(middleware, "__name__", None) == "method_not_allowed"
-    assert facts_of(middleware).responses.keys() == {405}
+    assert get_facts(middleware).responses.keys() == {405}
     assert plugins.load("kit.middleware", "method-not-allowed") is method_not_allowed

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kit import Context, File, FormData, HTTPException, Kit, Limits, Next, Response
 from kit.conninfo import get_conn_info
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.method_override import method_override
 from kit.request_id import request_id
 from kit.secure_headers import NONCE, secure_headers
@@ -489,5 +489,5 @@ def test_the_app_is_needed() -> None:
 def test_what_tools_see() -> None:
     middleware = method_override(app=APP)
     assert getattr(middleware, "__name__", None) == "method_override"
-    assert facts_of(middleware).responses.keys() == {400}
+    assert get_facts(middleware).responses.keys() == {400}
     assert plugins.load("kit.middleware", "method-override") is method_override

@@ -6,10 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import kit.openapi
-from kit import Kit
+from kit import Context, Kit
+from kit.interface import File
+from kit.interface.metadata import attach
 from kit.openapi import build_document, describe, find_operations, openapi
 
 
@@ -136,3 +139,40 @@ def test_operations_are_found_with_their_handlers() -> None:
     assert found.operations[1].operation is found.document["paths"]["/books/{id}"]["get"]
     (note,) = found.notes
     assert note.startswith("GET /files/* is left out: ")
+
+
+class Plain:
+    """Not a type of data."""
+
+
+class Upload(msgspec.Struct):
+    file: File
+
+
+def validating(target: str, kind: Any) -> Kit:
+    def handler(c: Context) -> None: ...
+
+    return Kit().post("/", attach(handler, validates={target: kind}))  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "text"),
+    [
+        ("json", Plain, "for 'json', which neither msgspec nor pydantic can describe: "),
+        ("query", list[Plain], "for 'query', which neither msgspec nor pydantic can describe: "),
+        ("json", complex, "has the type <class 'complex'>"),
+        ("json", 5, "has the type 5"),
+        ("json", "Book", "has the type 'Book'"),
+        ("json", list[int] | set[int], "may not contain more than one array-like"),
+    ],
+)
+def test_validated_types_that_nothing_can_describe(target: str, kind: Any, text: str) -> None:
+    app = validating(target, kind)
+    with pytest.raises(TypeError, match=r"^attach\(validates=\.\.\.\) of validating") as caught:
+        build_document(app)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [Any, int, dict[str, int], Upload, bytes, list[File], int | None])
+def test_validated_types_that_can_be_described(kind: Any) -> None:
+    assert "post" in build_document(validating("form", kind))["paths"]["/"]

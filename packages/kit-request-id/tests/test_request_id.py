@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kit import Context, Kit, Next, Response, in_thread
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.request_id import current_request_id, request_id
 from kit.streaming import StreamingApi, stream
 from kit.testing import test_client
@@ -301,5 +301,5 @@ def test_wrong_options(options: Any, error: type[Exception], text: str) -> None:
 def test_what_tools_see() -> None:
     middleware = request_id()
     assert getattr(middleware, "__name__", None) == "request_id"
-    assert facts_of(middleware).provides == {"request_id": str}
+    assert get_facts(middleware).provides == {"request_id": str}
     assert plugins.load("kit.middleware", "request-id") is request_id

@@ -11,8 +11,13 @@ from typing import Any
 import pytest
 
 from kit.interface import Router, UnsupportedPathError
-from kit.interface.patterns import path_matcher
-from kit.router import LinearRouter, PatternRouter, RegExpRouter, TrieRouter, default_router
+from kit.router import (
+    LinearRouter,
+    PatternRouter,
+    RegExpRouter,
+    TrieRouter,
+    default_router,
+)
 from kit.router.testing import resolve
 
 SEGMENT = [
@@ -44,25 +49,6 @@ PATHS = [
 
 
 ROUTERS = [LinearRouter, PatternRouter, RegExpRouter, TrieRouter]
-
-
-class Matchers:
-    """`path_matcher` as a router without parameters."""
-
-    name = "Matchers"
-
-    def __init__(self) -> None:
-        self.routes: list[tuple[str, Callable[[str], bool], int]] = []
-
-    def add(self, method: str, path: str, handler: int) -> None:
-        self.routes.append((method, path_matcher(path), handler))
-
-    def match(self, method: str, path: str) -> Any:
-        return ([(h, {}) for m, matches, h in self.routes if m == method and matches(path)],)
-
-
-def path_matcher_as_router() -> Matchers:
-    return Matchers()
 
 
 def answers(router: RegExpRouter[str] | TrieRouter[str]) -> dict[str, Any]:
@@ -149,7 +135,7 @@ def test_an_expression_sees_its_value_only(
     assert resolve(router.match("GET", f"/x/{left}{end}")) == []
 
 
-@pytest.mark.parametrize("make", [*ROUTERS, default_router, path_matcher_as_router])
+@pytest.mark.parametrize("make", [*ROUTERS, default_router])
 @pytest.mark.parametrize(
     ("pattern", "path", "params"),
     [
@@ -187,13 +173,10 @@ def test_an_expression_before_the_end_may_match_slashes(
     if params is not None:
         params = {name: value for name, value in params.items() if value is not None}
     found = resolve(router.match("GET", path))
-    if make is path_matcher_as_router:
-        assert bool(found) == (params is not None)
-    else:
-        assert found == ([] if params is None else [(1, params)])
+    assert found == ([] if params is None else [(1, params)])
 
 
-@pytest.mark.parametrize("make", [*ROUTERS, default_router, path_matcher_as_router])
+@pytest.mark.parametrize("make", [*ROUTERS, default_router])
 @pytest.mark.parametrize(
     ("expression", "found"),
     [
@@ -251,7 +234,7 @@ def test_position_of_what_is_invalid(
     assert caught.value.position == path.index("[")
 
 
-@pytest.mark.parametrize("make", [*ROUTERS, default_router, path_matcher_as_router])
+@pytest.mark.parametrize("make", [*ROUTERS, default_router])
 @pytest.mark.parametrize(
     ("pattern", "path", "value"),
     [
@@ -264,6 +247,6 @@ def test_braces_within_an_expression(make: Any, pattern: str, path: str, value: 
     router = make()
     router.add("GET", pattern, 1)
     router.add("GET", "/unrelated", 2)
-    params = {} if make is path_matcher_as_router else {pattern[2:].partition("{")[0]: value}
+    params = {pattern[2:].partition("{")[0]: value}
     assert resolve(router.match("GET", path)) == [(1, params)]
     assert resolve(router.match("GET", "/2026/1")) == []

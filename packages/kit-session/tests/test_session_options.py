@@ -9,7 +9,7 @@ import secrets
 import pytest
 
 from kit import Kit
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.session import Session, get_session, require_user, session
 from kit.session.stores import MemoryStore
 
@@ -150,16 +150,16 @@ def test_encryption_needs_cryptography(monkeypatch):
 
 
 def test_facts_of_the_middleware():
-    facts = facts_of(session(GOOD))
+    facts = get_facts(session(GOOD))
     assert facts.provides == {"session": Session}
     assert facts.security == ()
 
 
 def test_facts_of_the_guard():
-    facts = facts_of(require_user())
+    facts = get_facts(require_user())
     assert facts.security == ({"type": "apiKey", "in": "cookie", "name": "__Host-session"},)
     assert facts.responses == {401: "No user is logged in"}
-    facts = facts_of(require_user(cookie="session", on_missing=lambda c: c.redirect("/")))
+    facts = get_facts(require_user(cookie="session", on_missing=lambda c: c.redirect("/")))
     assert facts.security == ({"type": "apiKey", "in": "cookie", "name": "session"},)
     assert facts.responses == {}
 

@@ -19,7 +19,7 @@ import pytest
 import kit.timeout
 from kit import Context, HTTPException, Kit, Next, Response, in_thread
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.timeout import timeout
 
 SHORT_S = 0.01
@@ -617,7 +617,7 @@ def test_public_names() -> None:
 def test_facts_and_name() -> None:
     middleware: Any = timeout(5)
     assert middleware.__name__ == "timeout"
-    assert facts_of(middleware).responses == {504: "The request took too long"}
+    assert get_facts(middleware).responses == {504: "The request took too long"}
     own = timeout(5, HTTPException(408))
-    assert facts_of(own).responses == {408: "The request took too long"}
-    assert facts_of(timeout(5, of_path)).responses == {}
+    assert get_facts(own).responses == {408: "The request took too long"}
+    assert get_facts(timeout(5, of_path)).responses == {}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from kit import Context, HTTPException, Kit
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.trusted_hosts import trusted_hosts
 
 INSIDE = (200, "inside")
@@ -284,7 +284,7 @@ def test_it_can_be_used_for_a_part_of_the_app(run: Callable[..., Any]) -> None:
 
 
 def test_it_says_which_answers_it_makes() -> None:
-    assert facts_of(trusted_hosts("a")).responses == {
+    assert get_facts(trusted_hosts("a")).responses == {
         400: "The Host header is malformed, or names another host"
     }
 

@@ -15,9 +15,9 @@ import pydantic
 import pytest
 
 from kit import Context, File, FormData, Kit, Next, Response
+from kit.authoring.signatures import describe
 from kit.interface import RequestValidationError, ValidationProblem
-from kit.interface.metadata import attach, facts_of
-from kit.interface.signatures import describe
+from kit.interface.metadata import attach, get_facts
 from kit.typed import Body, Cookie, Form, Header, Path, Query, typed
 from kit.validator import validator
 
@@ -391,7 +391,7 @@ def test_facts() -> None:
 
     attach(endpoint, describes={"summary": "Creates"})
     app = Kit().post("/books/:id", endpoint)
-    facts = facts_of(app.routes[0].handler)
+    facts = get_facts(app.routes[0].handler)
     schemas = {
         target: msgspec.json.schema(kind)["$defs"][kind.__name__]
         for target, kind in facts.validates.items()
@@ -430,7 +430,7 @@ def test_facts_of_bodies_and_results() -> None:
 
     app = Kit().post("/a", typed(optional)).post("/b", typed(default))
     app.post("/c", typed(union)).post("/d", typed(unknown))
-    first, second, third, fourth = [facts_of(route.handler) for route in app.routes]
+    first, second, third, fourth = [get_facts(route.handler) for route in app.routes]
     assert first.validates == {"json": Book | None}
     assert first.responses == {400: ValidationProblem}
     assert second.validates == {"json": Book | None}
@@ -461,7 +461,7 @@ def test_facts_of_results_that_may_be_none(returns: Any, expected: Any) -> None:
 
     endpoint.__annotations__["return"] = returns
     app = Kit().get("/", typed(endpoint))
-    assert facts_of(app.routes[0].handler).responses == expected
+    assert get_facts(app.routes[0].handler).responses == expected
 
 
 def test_facts_of_a_model_are_the_model() -> None:
@@ -474,7 +474,7 @@ def test_facts_of_a_model_are_the_model() -> None:
     def pydantic_beside(model: Annotated[Model, Query()], page: int = 1) -> None: ...
 
     app = Kit().get("/a", typed(alone)).get("/b", typed(beside)).get("/c", typed(pydantic_beside))
-    alone_, beside_, pydantic_ = [facts_of(route.handler).validates for route in app.routes]
+    alone_, beside_, pydantic_ = [get_facts(route.handler).validates for route in app.routes]
     assert alone_ == {"query": Filters}
     assert beside_["header"].__struct_encode_fields__ == ("term", "limit-to", "page")
     assert pydantic_["query"].__struct_encode_fields__ == ("title", "page")
@@ -496,7 +496,7 @@ def test_facts_of_models_beside_others_tell_defaults_and_names() -> None:
 
     app = Kit().get("/a", typed(partial)).get("/b", typed(rules))
     schemas = [
-        msgspec.json.schema_components([facts_of(route.handler).validates["query"]])[1]
+        msgspec.json.schema_components([get_facts(route.handler).validates["query"]])[1]
         for route in app.routes
     ]
     (of_partial,), (of_rules,) = (each.values() for each in schemas)
@@ -523,7 +523,7 @@ def test_facts_of_models_beside_others_whose_types_msgspec_can_not_describe() ->
     def endpoint(dates: Annotated[Dates, Form()], page: Annotated[int, Form()] = 1) -> None: ...
 
     app = Kit().post("/", typed(endpoint))
-    kind = facts_of(app.routes[0].handler).validates["form"]
+    kind = get_facts(app.routes[0].handler).validates["form"]
     assert dict(zip(kind.__struct_encode_fields__, get_type_hints(kind).values(), strict=True)) == {
         "since": Any,
         "stranger": Any,
@@ -569,7 +569,7 @@ def test_facts_of_generic_models_beside_others(kind: Any, expected: list[Any]) -
     def endpoint(model: Annotated[kind, Query()], page: int = 1) -> None: ...
 
     app = Kit().get("/", typed(endpoint))
-    shown = facts_of(app.routes[0].handler).validates["query"]
+    shown = get_facts(app.routes[0].handler).validates["query"]
     assert [*get_type_hints(shown).values()] == [*expected, int]
 
 

@@ -19,7 +19,7 @@ import pytest
 
 import kit.interface
 from kit import Context, File, FormData, Kit, Response
-from kit.interface.metadata import attach, facts_of
+from kit.interface.metadata import attach, get_facts
 from kit.typed import Body, Cookie, Depends, Env, Form, Header, Path, Query, Var, typed
 from kit.typed import File as FileMarker
 
@@ -881,7 +881,7 @@ async def test_unions_and_renamed_models_beside_other_parameters() -> None:
     assert await response.json() == ["Dog(legs=4)", 2]
     response = await app.request("/renamed?term=a")
     assert await response.json() == [{"term": "a", "where": []}, 1]
-    shown = [facts_of(route.handler).validates["query"] for route in app.routes]
+    shown = [get_facts(route.handler).validates["query"] for route in app.routes]
     assert [each.__struct_encode_fields__ for each in shown] == [
         ("type", "lives", "legs", "page"),
         ("term", "where", "page"),

@@ -15,7 +15,7 @@ import starlette.websockets
 import kit.interface.websocket
 from kit import Context, HTTPException, Kit, Next
 from kit.interface import ValidationProblem
-from kit.interface.metadata import attach, facts_of
+from kit.interface.metadata import attach, get_facts
 from kit.openapi import build_document
 from kit.testing import WebSocketRefusedError, test_client
 from kit.typed import Body, Depends, Env, Form, Header, Query, Var, override, typed
@@ -389,7 +389,7 @@ def test_it_is_called_as_the_function(run: Any) -> None:
 
 def test_facts() -> None:
     app = make_app()
-    facts = facts_of(app.routes[-1].handler)
+    facts = get_facts(app.routes[-1].handler)
     assert facts.others["kit_websocket"] is True
     assert facts.others["typed_calls"] == (get_pool,)
     assert facts.responses == {

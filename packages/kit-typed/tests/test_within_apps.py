@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from kit import Context, Kit, Next, Response, in_thread
-from kit.interface.binding import check
-from kit.interface.metadata import attach, facts_of
+from kit.authoring.route_hooks import check
+from kit.interface.metadata import attach, get_facts
 from kit.testing import sync_test_client, test_client
 from kit.typed import Depends, Env, Path, Var, typed
 
@@ -104,8 +104,8 @@ async def test_wrappers_above_typed(is_async: bool) -> None:
     assert await (await app.request("/b?id=3")).json() == [3, 0]
     for _ in range(2):
         assert await (await app.request("/secret/4")).json() == [4, 0]
-    assert [*facts_of(app.routes[0].handler).validates] == ["param", "query"]
-    assert [*facts_of(app.routes[1].handler).validates] == ["query"]
+    assert [*get_facts(app.routes[0].handler).validates] == ["param", "query"]
+    assert [*get_facts(app.routes[1].handler).validates] == ["query"]
 
 
 class Shelf:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import CoroutineType, FunctionType, MethodType
 from typing import Any
 
-from kit.interface.signatures import accepts, is_factory, parameter_names
+from kit.authoring.signatures import accepts, is_factory, parameter_names
 
 _MARKERS = ("fastapi.params", "kit.typed", "litestar.params")
 _MODELS = ("__dataclass_fields__", "__struct_fields__", "__attrs_attrs__", "model_dump")

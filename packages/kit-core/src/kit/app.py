@@ -27,11 +27,11 @@ from kit._serving.paths import path_of_request
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
 from kit._support.limits import Limits
+from kit.authoring.caller_frame import describe_call_site
 from kit.context import B, Context, V
+from kit.http.paths import merge_path
 from kit.interface import METHOD_NAME_ALL
-from kit.interface.callers import place_of_call
 from kit.interface.generics import fill_arguments
-from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
 from kit.router import default_router
 
@@ -110,7 +110,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         if not isinstance(limits, Limits):
             raise TypeError(f"Kit(limits=...) takes Limits(...), not {limits!r:.100}")
         if get_path is not None:
-            from kit.interface.options import OptionChecks  # PERF: most apps have none
+            from kit.authoring.options import OptionChecks  # PERF: most apps have none
 
             OptionChecks("Kit").function("get_path", get_path, "(request)", plain=True)
         if lifespan is not None:
@@ -410,7 +410,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         other.check_pending()
         check_options(f"route({path!r}, ...)", state, other)
         prefix = merge_path(state.base_path, path)
-        place = f"route({path!r}) at {place_of_call()}"
+        place = f"route({path!r}) at {describe_call_site()}"
         parts = state.parts(other, prefix, place)
         routes = [route.below(prefix) for route in other.table.routes]
         limits = (other.limits,) if other.limits.changes else ()

@@ -22,11 +22,11 @@ from kit._response.results import settle
 from kit._state.no_bindings import NoBindings
 from kit._support.json import encode, encode_plainly, encode_with_aliases
 from kit._support.struct import Opaque, Struct, with_plain_stores
+from kit.authoring.cancellation import fault_of, is_fault
+from kit.authoring.maybe_await import check_second
+from kit.authoring.signatures import describe
 from kit.interface import HandlerError
-from kit.interface.calls import check_second
-from kit.interface.cancellation import fault_of, is_fault
 from kit.interface.generics import TypeVar, fill_arguments
-from kit.interface.signatures import describe
 from kit.request import KitRequest, ServedRequest
 from kit.web._body import is_stream, peek, take
 from kit.web._header_lines import (
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from kit._state.app_state import AppState
     from kit._state.route import Route
     from kit.concurrency._background import BackgroundTasks
-    from kit.interface import ExecutionContext, Exit, HTTPException
+    from kit.interface import Cleanup, ExecutionContext, HTTPException
     from kit.interface import Response as AnyResponse
     from kit.web import Request
     from kit.web._body import BodyInit
@@ -114,7 +114,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _failed: bool = False  # whether an error handler itself raised
     _execution_ctx: ExecutionContext | None = None
     _renderer: Callable[..., Any] | None = None
-    _exits: list[Exit] | None = None
+    _exits: list[Cleanup] | None = None
 
     @property
     def req(self) -> KitRequest:
@@ -181,7 +181,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             self._execution_ctx = _background_tasks()()
         return self._execution_ctx
 
-    def add_exit(self, exit: Exit, /) -> None:
+    def add_cleanup(self, cleanup: Cleanup, /) -> None:
         """Adds a function that runs at the end of the request, after the response was sent.
 
         Functions run after the last chunk of a streamed body, and before the tasks of
@@ -190,7 +190,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         streamed body has been read or closed.
 
         Args:
-            exit: A plain or async function. It is called with the exception that a handler, a
+            cleanup: A plain or async function. It is called with the exception that a handler, a
                 middleware or the streamed body raised (even if an error response was sent), or
                 that cancelled the request; otherwise with None. If it returns True, the functions
                 after it get None. If it raises an exception, these get that, and it is logged,
@@ -201,7 +201,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             if self._receive is not None and self._execution_ctx is None:
                 # PERF: served requests with an execution context are ended, the others aren't.
                 self._execution_ctx = _background_tasks()()
-        self._exits.append(exit)
+        self._exits.append(cleanup)
 
     async def _end(self, error: BaseException | None = None) -> None:
         """Runs exits and the tasks of `wait_until`, and releases what the request holds."""
@@ -315,7 +315,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         def close(_: BaseException | None) -> Awaitable[None]:
             return close_discarded(response, self._res)
 
-        self.add_exit(close)
+        self.add_cleanup(close)
 
     def header(
         self,
@@ -802,7 +802,7 @@ def _background_tasks() -> type[BackgroundTasks]:
 
 
 @cache
-def _exit_runner() -> Callable[[list[Exit], BaseException | None], Awaitable[None]]:
+def _exit_runner() -> Callable[[list[Cleanup], BaseException | None], Awaitable[None]]:
     """Imports `run_exits` with the first request that has exits."""
     from kit.concurrency._exits import run_exits
 

@@ -15,11 +15,11 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack
 from kit._app.types import AnyHandler, GetPath
 from kit._support.limits import Limits
 from kit.app import Kit, OpenLifespan
+from kit.authoring.maybe_await import dispose, is_awaitable, plain_result
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import accepts, describe_signature, is_async, takes_next
 from kit.context import B, Context, V
 from kit.interface import Next, Router
-from kit.interface.calls import dispose, is_awaitable, plain_result
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import accepts, describe_signature, is_async, takes_next
 
 __all__ = ("AppOptions", "Factory", "create_factory", "create_middleware")
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from kit.interface.signatures import describe
+from kit.authoring.signatures import describe
 
 __all__ = ("Lifespan",)
 
@@ -151,7 +151,7 @@ class Lifespan:
         assert self._open is not None  # noqa: S101 - checked by the caller
         manager = self._open()
         if not hasattr(manager, "__aenter__"):
-            from kit.interface.calls import dispose
+            from kit.authoring.maybe_await import dispose
 
             dispose(manager)
             raise TypeError(

@@ -19,8 +19,8 @@ from kit._support import json as _json
 from kit._support.late import import_late
 from kit._support.limits import LIMITS, Limits, header_too_large
 from kit._support.struct import Opaque, Struct, with_plain_stores
+from kit.http.paths import decode_component
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
-from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
 from kit.web._forms.urlencoded import last_values

@@ -353,7 +353,7 @@ async def test_cancelled_request_runs_its_exits() -> None:
     ended: list[Any] = []
 
     async def handler(c: Context) -> Response:
-        c.add_exit(lambda error: ended.append(type(error)))
+        c.add_cleanup(lambda error: ended.append(type(error)))
         await asyncio.get_running_loop().create_future()
         return c.text("never")
 

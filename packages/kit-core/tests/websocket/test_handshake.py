@@ -12,7 +12,7 @@ import pytest
 
 from kit import Context, HTTPException, Kit, Next, Response
 from kit.cookie import get_cookie, set_cookie
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.testing import WebSocketRefusedError, test_client
 from kit.websocket import Handshake, WebSocket, WSEvents, handshake_of, upgrade_websocket
 
@@ -176,7 +176,7 @@ def test_exits_run_after_the_connection(run: Any, peer: Any, fails: bool) -> Non
         async def release(error: Any) -> None:
             trace.append(repr(error))
 
-        c.add_exit(release)
+        c.add_cleanup(release)
         await ws.send("hi")
         trace.append("sent")
         if fails:
@@ -202,7 +202,7 @@ def test_exits_of_a_middleware_wait_in_process(run: Any) -> None:
         async def release(error: Any) -> None:
             trace.append("released")
 
-        c.add_exit(release)
+        c.add_cleanup(release)
         await next()
 
     @app.get("/")
@@ -234,7 +234,7 @@ def test_exits_of_an_app_within_an_app(run: Any, peer: Any, is_refused: bool) ->
             async def release(error: Any) -> None:
                 trace.append(name)
 
-            c.add_exit(release)
+            c.add_cleanup(release)
             await next()
             if name == "outer" and is_refused:
                 raise HTTPException(403)
@@ -779,7 +779,7 @@ def test_handler_that_returns_a_response(
 
 def test_the_handler_looks_like_its_function() -> None:
     assert (hello.__name__, hello.__doc__) == ("hello", "Says where it is.")
-    facts = facts_of(hello)
+    facts = get_facts(hello)
     assert facts.responses == {101: "Switching Protocols", 426: "Upgrade Required"}
     assert facts.others == {"kit_websocket": True}
 

@@ -7,17 +7,13 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Optional, TypeAlias
 
+from kit.authoring.credentials import HashFunction, compare_by_digest, compare_by_hash_function
+from kit.authoring.maybe_await import check_answer, is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.vary import depend_on
+from kit.http.fields import TOKEN, quoted_string
 from kit.interface import AnyContext, AsyncMiddleware, Context, Next
-from kit.interface.calls import check_answer, is_awaitable, settle
-from kit.interface.credentials import (
-    HashFunction,
-    compare_by_digest,
-    compare_by_hash_function,
-)
-from kit.interface.dependence import depend_on
-from kit.interface.fields import TOKEN, quoted_string
-from kit.interface.metadata import attach, returned_type
-from kit.interface.options import OptionChecks
+from kit.interface.metadata import attach, get_return_type
 
 from ._failures import Failure, FailureOptions, prepare
 from ._tokens import check_tokens
@@ -149,7 +145,7 @@ def bearer_auth(
             raise await absent.error(c)
         await next()
 
-    provided = None if verify_token is None else returned_type(verify_token)
+    provided = None if verify_token is None else get_return_type(verify_token)
     own = _security_scheme(prefix, header_name)
     return attach(
         bearer_auth,

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
 from kit.interface import AnyContext, Context, HTTPException, KitRequest, Middleware, Next, Response
-from kit.interface.calls import call
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 
 __all__ = ("OnError", "body_limit")
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from kit.authoring.options import OptionChecks
+from kit.http.fields import is_token, list_members, quoted_string
 from kit.interface import AnyContext, App
-from kit.interface.fields import is_token, list_members, quoted_string
-from kit.interface.options import OptionChecks
 
 from ._control import parse_directives
 from ._memory import MemoryStore

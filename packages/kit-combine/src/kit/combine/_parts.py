@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
+from kit.authoring.signatures import describe, describe_signature, takes_next
 from kit.interface import AnyContext, HandlerError, HTTPException
-from kit.interface.signatures import describe, describe_signature, takes_next
 
 __all__ = (
     "Condition",
@@ -26,7 +26,7 @@ class UnmetConditionError(HTTPException):
 
     Args:
         combinator: The function that combined the parts, e.g. `every()`.
-        condition: Name and place of the condition; see `kit.interface.signatures.describe`.
+        condition: Name and place of the condition; see `kit.authoring.signatures.describe`.
     """
 
     def __init__(self, combinator: str, condition: str) -> None:

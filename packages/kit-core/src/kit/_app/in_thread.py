@@ -9,8 +9,8 @@ from collections.abc import Callable, Coroutine
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
-from kit.interface.binding import is_bindable
-from kit.interface.signatures import describe, describe_signature, is_async, takes_next
+from kit.authoring.route_hooks import is_bindable
+from kit.authoring.signatures import describe, describe_signature, is_async, takes_next
 
 P = ParamSpec("P")
 T = TypeVar("T")

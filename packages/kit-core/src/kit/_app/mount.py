@@ -9,13 +9,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from kit._support.paths import encode_dropped
+from kit.authoring.maybe_await import call, settle
+from kit.authoring.signatures import copy_names, parameter_names
 from kit.context import Context
 from kit.interface import HTTPException, Next
-from kit.interface.calls import call, settle
 from kit.interface.metadata import attach
-from kit.interface.patterns import parse_parameter, split_pattern
-from kit.interface.signatures import copy_names, parameter_names
 from kit.request import KitRequest
+from kit.router.patterns import parse_parameter, split_pattern
 from kit.web import URL, Request, Response
 from kit.web._body import put, take
 from kit.web._request import with_body

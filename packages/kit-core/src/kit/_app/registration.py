@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 from kit._state.patterns import check_literals, check_syntax
 from kit._state.route import Route
-from kit.context import B, V
-from kit.interface.callers import place_of_call
-from kit.interface.paths import merge_path
-from kit.interface.signatures import (
+from kit.authoring.caller_frame import describe_call_site
+from kit.authoring.signatures import (
     accepts,
     behind_wrappers,
     describe,
@@ -20,6 +18,8 @@ from kit.interface.signatures import (
     parameter_names,
     takes_next,
 )
+from kit.context import B, V
+from kit.http.paths import merge_path
 
 if TYPE_CHECKING:
     from kit._state.app_state import AppState
@@ -137,7 +137,7 @@ class Registrations:
     ) -> Callable[[_FunctionT], _FunctionT]:
         """Returns a decorator that passes its function to `add`, and returns it unchanged."""
         waiting = object()
-        self._state.pending[waiting] = f"@app.{call} at {place_of_call()}"
+        self._state.pending[waiting] = f"@app.{call} at {describe_call_site()}"
 
         def decorate(function: _FunctionT) -> _FunctionT:
             self._state.pending.pop(waiting, None)

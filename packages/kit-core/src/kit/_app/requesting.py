@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from kit._support.json import encode
-from kit.interface.paths import merge_path
+from kit.http.paths import merge_path
 from kit.web import Headers, Request, RequestInit
 from kit.web._url import text_of_url
 

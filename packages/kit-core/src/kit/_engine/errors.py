@@ -11,10 +11,10 @@ from kit._response.results import settle
 from kit._state.error_handlers import ErrorHandler, ErrorHandlers
 from kit._state.route import Route
 from kit._support.exception_groups import leaves
+from kit.authoring.cancellation import fault_of
+from kit.authoring.signatures import describe
 from kit.context import Context
 from kit.interface import HandlerError, HTTPException
-from kit.interface.cancellation import fault_of
-from kit.interface.signatures import describe
 from kit.web import ClientDisconnectedError, Response
 
 _logger = logging.getLogger("kit")

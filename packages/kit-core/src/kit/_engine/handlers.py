@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from kit._response.results import settle
 from kit._state.route import Route
+from kit.authoring.signatures import describe
 from kit.context import Context, accept
 from kit.interface import HandlerError
-from kit.interface.signatures import describe
 from kit.web import Response
 from kit.web._body import USED
 from kit.web._response import BuiltResponse

@@ -11,11 +11,11 @@ from kit._state.app_state import AppState, Run
 from kit._state.error_handlers import ErrorHandlers
 from kit._state.route import Route
 from kit._support.limits import Limits, body_too_large
+from kit.authoring.maybe_await import plain_result
+from kit.authoring.signatures import describe
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, ExecutionContext, HandlerError, HTTPException
-from kit.interface.calls import plain_result
-from kit.interface.metadata import facts_of
-from kit.interface.signatures import describe
+from kit.interface.metadata import get_facts
 from kit.request import KitRequest
 from kit.web import Request
 from kit.web._request import limit_body, request_of_scope
@@ -170,7 +170,7 @@ def _raising(
     middleware = [
         entry
         for entry in match[0]
-        if entry[0].takes_next and not facts_of(entry[0].handler).mounted
+        if entry[0].takes_next and not get_facts(entry[0].handler).mounted
     ]
     route = Route("/", "*", METHOD_NAME_ALL, fail)
     answering = next((entry[0] for entry in match[0] if not entry[0].takes_next), None)

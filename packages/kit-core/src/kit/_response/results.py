@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from kit.authoring.maybe_await import is_awaitable
+from kit.authoring.signatures import describe
 from kit.interface import HandlerError
-from kit.interface.calls import is_awaitable
-from kit.interface.signatures import describe
 from kit.web._response import Response
 
 

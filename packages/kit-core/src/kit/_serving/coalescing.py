@@ -7,7 +7,7 @@ import asyncio
 from time import monotonic
 from typing import Any
 
-from kit.interface.cancellation import is_shielded
+from kit.authoring.cancellation import is_shielded
 from kit.web._streams import encode_chunk
 
 from .client import Client

@@ -25,7 +25,7 @@ async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) 
         Exception: The exception that the body raised. The response has started by then, so the
             server closes the connection.
     """
-    path = getattr(body, "send_path", None)  # see kit.interface.bodies.PathBody
+    path = getattr(body, "send_path", None)  # see kit.interface.PathBody
     if path is None or "http.response.pathsend" not in (c._scope.get("extensions") or {}):
         await send_stream(head, body, send, c._wait_for_disconnect)
         return

@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit.interface import is_pure
-from kit.interface.paths import merge_path
+from kit.http.paths import merge_path
+from kit.interface import is_cacheable
 
 from .error_handlers import ErrorHandlers
 
@@ -298,7 +298,7 @@ class AppState:
 
         Raises:
             RuntimeError: As `check_pending` does.
-            Exception: The exception of a bound handler's check; see `kit.interface.binding`.
+            Exception: The exception of a bound handler's check; see `kit.authoring.route_hooks`.
         """
         self.check_pending()
         self.table.check_bound()
@@ -309,7 +309,7 @@ class AppState:
         found = self._search(method, path)
         table.closed = True
         self.find = (
-            lru_cache(_MOST_MATCHES)(self._search) if is_pure(table.router) else self._search
+            lru_cache(_MOST_MATCHES)(self._search) if is_cacheable(table.router) else self._search
         )
         return found
 

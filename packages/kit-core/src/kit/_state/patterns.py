@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kit.interface import UnsupportedPathError
 
-# PERF: `kit.interface.patterns` is imported where it is used: most patterns don't need it.
+# PERF: `kit.router.patterns` is imported where it is used: most patterns don't need it.
 
 
 def check_syntax(path: str, method: str | None = None) -> None:
@@ -16,10 +16,10 @@ def check_syntax(path: str, method: str | None = None) -> None:
         method: The method of the route, for the error; None if there is none, or several.
 
     Raises:
-        UnsupportedPathError: See `kit.interface.patterns.check_syntax`.
+        UnsupportedPathError: See `kit.router.patterns.check_syntax`.
     """
     if "{" in path or "<" in path or ":" in path.replace("/:", ""):  # PERF: few patterns
-        from kit.interface import patterns
+        from kit.router import patterns
 
         patterns.check_syntax(path, method)
 
@@ -35,7 +35,7 @@ def check_literals(path: str, method: str) -> None:
         UnsupportedPathError: If a literal segment contains `?`, `#`, or an escape that is decoded.
     """
     if "%" in path or "?" in path or "#" in path:
-        from kit.interface.patterns import literal_in_paths, split_pattern
+        from kit.router.patterns import literal_in_paths, split_pattern
 
         for segment in split_pattern(path):
             if not segment.startswith(":"):
@@ -56,7 +56,7 @@ def for_router(path: str) -> str:
     """
     if "%" not in path:
         return path
-    from kit.interface.patterns import split_pattern, unescape_literal
+    from kit.router.patterns import split_pattern, unescape_literal
 
     segments = split_pattern(path)
     decoded = [each if each.startswith(":") else unescape_literal(each) for each in segments]
@@ -91,7 +91,7 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
     """
     if "?/" not in path:
         return [(base_path, path)]
-    from kit.interface.patterns import split_pattern
+    from kit.router.patterns import split_pattern
 
     segments = split_pattern(path)
     end = len(segments)
@@ -114,7 +114,7 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
 
 def _at(path: str, place: int, is_there: bool) -> str:
     """Returns a pattern with an optional parameter removed, or made required."""
-    from kit.interface.patterns import split_pattern
+    from kit.router.patterns import split_pattern
 
     segments = split_pattern(path)
     segments[place : place + 1] = [each[:-1] for each in segments[place : place + 1] if is_there]
@@ -127,6 +127,6 @@ def _is_optional(segment: str) -> bool:
 
 def _is_one_segment(segment: str) -> bool:
     """Returns whether a segment of a pattern always matches exactly one segment of a path."""
-    from kit.interface.patterns import covers
+    from kit.router.patterns import covers
 
     return not segment or (not _is_optional(segment) and covers("/:one", f"/{segment}"))

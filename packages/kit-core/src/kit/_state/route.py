@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from kit.authoring.signatures import takes_next
+from kit.http.paths import merge_path
 from kit.interface import RouterRoute
-from kit.interface.paths import merge_path
-from kit.interface.signatures import takes_next
 
 from .error_handlers import ErrorHandlers
 
@@ -28,7 +28,7 @@ class Route(RouterRoute):
 
     Attributes:
         unbound: The original handler and the pattern before it was split, if the handler was bound
-            to the pattern; otherwise None. See `kit.interface.binding`.
+            to the pattern; otherwise None. See `kit.authoring.route_hooks`.
         error_handlers: The error handlers of the apps that it was added through by `route` and
             `base_path`, innermost first, without those of the app that it is part of.
         limits: The limits of the apps that it was added through by `route`.
@@ -49,7 +49,7 @@ class Route(RouterRoute):
         self.unbound: tuple[Any, str] | None = None
         # PERF: nearly all handlers are plain functions, which are recognized without an import.
         if type(handler) is not FunctionType or handler.__dict__:
-            from kit.interface.binding import bind, is_bindable
+            from kit.authoring.route_hooks import bind, is_bindable
 
             if is_bindable(handler):
                 self.unbound = (handler, path)
@@ -87,7 +87,7 @@ class Route(RouterRoute):
         """
         route = self.at(merge_path(prefix, self.base_path), merge_path(prefix, self.path))
         if self.unbound is not None:
-            from kit.interface.binding import bind
+            from kit.authoring.route_hooks import bind
 
             handler, path = self.unbound
             whole = merge_path(prefix, path)

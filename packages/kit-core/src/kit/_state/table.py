@@ -113,7 +113,7 @@ class RouteTable:
             return
         for index, route in enumerate(self.routes):
             if route.unbound is not None:
-                from kit.interface.binding import check
+                from kit.authoring.route_hooks import check
 
                 check(route.handler, self.routes[:index], route)
 
@@ -128,7 +128,7 @@ class RouteTable:
         """
         for route in self.routes:
             if route.unbound is not None:
-                from kit.interface.binding import check_env
+                from kit.authoring.route_hooks import check_env
 
                 check_env(route.handler, env)
 

@@ -160,16 +160,16 @@ def decode_as(data: bytes, type: Any) -> Any:
     model = None
     # Kit doesn't import pydantic: until the app does, no type can be pydantic's.
     if "pydantic" in sys.modules or hasattr(type, "model_validate_json"):
-        from kit.interface.models import model_of
+        from kit.authoring.models import find_model
 
-        model = model_of(type)
+        model = find_model(type)
     try:
         return _decoder(type)(data) if model is None else model.validate_json(data)
     except msgspec.ValidationError:
         raise
     except ValueError as error:
         decode(data)  # raises an error with the position if it is malformed
-        from kit.interface.models import summary
+        from kit.authoring.models import summary
 
         raise msgspec.ValidationError(summary(error)) from error
 
@@ -183,8 +183,8 @@ def _decoder(type: Any) -> Callable[[bytes], Any]:
 
 @lru_cache(maxsize=256)
 def _new_decoder(type: Any) -> Callable[[bytes], Any]:
-    from kit.interface.models import with_defaults
-    from kit.interface.numerals import checked
+    from kit.authoring.models import with_defaults
+    from kit.authoring.numerals import checked
 
     decode = msgspec.json.Decoder(type).decode
     return with_defaults(checked(decode, type, is_json=True), type)

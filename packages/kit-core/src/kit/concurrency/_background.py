@@ -8,8 +8,8 @@ from collections.abc import Awaitable
 from contextvars import Context, copy_context
 from typing import Any
 
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.cancellation import fault_of
+from kit.authoring.cancellation import fault_of
+from kit.authoring.maybe_await import is_awaitable, settle
 
 _logger = logging.getLogger("kit")
 

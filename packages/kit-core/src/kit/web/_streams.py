@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._support.limits import body_too_large
-from kit.interface.calls import plain_result
+from kit.authoring.maybe_await import plain_result
 
 if TYPE_CHECKING:
     from ._received import Refuse, See

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from kit.authoring.cancellation import fault_of
+from kit.authoring.maybe_await import call
+from kit.authoring.signatures import describe
 from kit.interface import HandlerError
-from kit.interface.calls import call
-from kit.interface.cancellation import fault_of
-from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError, WSEvents
 
 from ._conversation import close_after

@@ -10,15 +10,11 @@ from functools import partial
 from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
-from kit.context import B, Context, V, scope_of, switching_protocols
-from kit.interface import HTTPException
-from kit.interface.binding import BindableWebSocket, is_bindable
-from kit.interface.calls import call, check_answer, is_awaitable, settle
-from kit.interface.fields import is_token
-from kit.interface.metadata import attach, facts_of
-from kit.interface.options import OptionChecks
-from kit.interface.origins import check_origins, is_own_origin
-from kit.interface.signatures import (
+from kit.authoring.maybe_await import call, check_answer, is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.origins import check_origins
+from kit.authoring.route_hooks import is_bindable
+from kit.authoring.signatures import (
     accepts,
     behind_wrappers,
     copy_names,
@@ -26,6 +22,12 @@ from kit.interface.signatures import (
     describe_signature,
     parameter_names,
 )
+from kit.context import B, Context, V, scope_of, switching_protocols
+from kit.http.fields import is_token
+from kit.http.origins import is_own_origin
+from kit.interface import HTTPException
+from kit.interface.hooks import BindableWebSocket
+from kit.interface.metadata import attach, get_facts
 from kit.interface.websocket import WSEvents
 from kit.web import Response
 
@@ -180,7 +182,7 @@ class _Terms(NamedTuple):
 
 
 def _handler_of(function: Any, terms: _Terms) -> Any:
-    if facts_of(function).others.get("kit_websocket"):
+    if get_facts(function).others.get("kit_websocket"):
         raise TypeError(
             f"upgrade_websocket() was given {describe(function)}, which it has made a handler "
             "before: call it once"

@@ -7,11 +7,12 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.origins import check_origins
+from kit.http.fields import is_token
+from kit.http.origins import is_origin
 from kit.interface import AnyContext
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.fields import is_token
-from kit.interface.options import OptionChecks
-from kit.interface.origins import check_origins, is_origin
 
 AllowOrigin: TypeAlias = Callable[[str, AnyContext], str | Awaitable[str | None] | None]
 """Returns the origin to allow, or None: `def allow(origin, c)`, plain or async."""

@@ -94,7 +94,7 @@ class HandlerError(KitError, RuntimeError):
     It is logged and results in a 500, like any unexpected exception.
 
     Args:
-        handler: Name and place of the handler; see `kit.interface.signatures.describe`.
+        handler: Name and place of the handler; see `kit.authoring.signatures.describe`.
         problem: What it did, and what to do instead.
     """
 

@@ -8,12 +8,12 @@ from functools import lru_cache
 from ipaddress import IPv4Address
 from typing import Any, TypeAlias, TypedDict
 
+from kit.authoring.maybe_await import call, check_answer, is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import describe
 from kit.conninfo import ConnInfo, get_conn_info
 from kit.interface import AnyContext, AsyncMiddleware, Context, HTTPException, Next, Response
-from kit.interface.calls import call, check_answer, is_awaitable, settle
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe
 
 from ._rules import Remote, Rule, RuleList, read_address
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._errors import (
     JwtClaimMissingError,

@@ -9,11 +9,11 @@ from typing import Any, Generic, NamedTuple, Optional, TypeAlias, TypeVar, overl
 
 import msgspec
 
+from kit.authoring.maybe_await import call, check_answer
+from kit.authoring.models import find_model, with_defaults
+from kit.authoring.options import OptionChecks
 from kit.interface import AnyContext, AsyncMiddleware, Context, Next
-from kit.interface.calls import call, check_answer
-from kit.interface.metadata import attach, returned_type
-from kit.interface.models import model_of, with_defaults
-from kit.interface.options import OptionChecks
+from kit.interface.metadata import attach, get_return_type
 
 from ._credentials import Credentials
 from ._errors import JwtError, JwtPayloadInvalidError, JwtTokenRevokedError
@@ -245,7 +245,7 @@ async def _accept(token: VerifiedToken, c: Context[Any, Any], hooks: Hooks, stat
 def _provided(hooks: Hooks, variable: str, optional: bool) -> dict[str, Any]:
     provided = {PAYLOAD: hooks.kind}
     if hooks.load is not None:
-        provided[variable] = returned_type(hooks.load) or Any
+        provided[variable] = get_return_type(hooks.load) or Any
     if not optional:
         return provided
     return {
@@ -255,7 +255,7 @@ def _provided(hooks: Hooks, variable: str, optional: bool) -> dict[str, Any]:
 
 
 def _decoder(check: OptionChecks, kind: Any) -> Callable[[bytes], Any]:
-    model = model_of(kind)
+    model = find_model(kind)
     try:
         decode = (
             with_defaults(msgspec.json.Decoder(kind).decode, kind)

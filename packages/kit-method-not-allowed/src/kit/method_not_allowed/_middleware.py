@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
 from kit.interface import (
     METHOD_NAME_ALL,
     AnyContext,
@@ -16,9 +18,7 @@ from kit.interface import (
     Response,
     is_response,
 )
-from kit.interface.calls import is_awaitable, settle
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 from kit.route import base_path
 
 MethodNotAllowedHandler: TypeAlias = Callable[

@@ -12,9 +12,9 @@ from opentelemetry.propagate import get_global_textmap
 from opentelemetry.propagators.textmap import Getter, TextMapPropagator
 from opentelemetry.trace import Link, get_current_span
 
+from kit.authoring.bodies import read_within
+from kit.authoring.maybe_await import call, check_answer
 from kit.interface import AnyContext, Headers, Request
-from kit.interface.bodies import read_within
-from kit.interface.calls import call, check_answer
 
 __all__ = ("Trust", "extracted", "is_propagated", "keep_in_body", "links_to", "restore", "trusts")
 

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, NamedTuple, TypeAlias
 
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import describe
 from kit.interface import AnyContext, AsyncMiddleware, Context, HandlerError, Next, Response
-from kit.interface.calls import call
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe
 
 from ._clients import Client, client_finder, key_text, read_networks
 from ._failing import OnStoreError, guarded

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from os import urandom
 from typing import Any, Literal, TypeAlias, get_args
 
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
 from kit.interface import AnyContext, Context
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.options import OptionChecks
 
 from ._sources import check_values
 from ._suggestions import suggestion

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from kit.authoring.options import OptionChecks
 from kit.interface import AnyContext
-from kit.interface.options import OptionChecks
 
 from ._caching import CacheControl
 from ._paths import safe_segments

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from jinja2 import Environment
 
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import describe, is_async
 from kit.interface import AnyContext, Context, Next, Response
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe, is_async
 
 from ._layouts import Layouts, begin, check_layouts, current, vary_by_htmx, wants_part
 from ._loading import check_all

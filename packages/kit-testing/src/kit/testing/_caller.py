@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
+from kit.authoring.options import OptionChecks
 from kit.interface import ExecutionContext as AnyExecutionContext
-from kit.interface.options import OptionChecks
 from kit.testing._errors import RouteNotFoundError
 from kit.testing._execution import ExecutionContext, WatchedBody
 from kit.testing._inputs import (

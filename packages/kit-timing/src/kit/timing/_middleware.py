@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any, TypeAlias
 
+from kit.authoring.maybe_await import call, check_answer
+from kit.authoring.options import OptionChecks
 from kit.interface import AnyContext, AsyncMiddleware, Context, Next
-from kit.interface.calls import call, check_answer
-from kit.interface.options import OptionChecks
 
 from ._metrics import TOTAL, VARIABLE, Metrics, description_part
 

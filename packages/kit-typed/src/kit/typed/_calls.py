@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from kit.authoring.signatures import describe
 from kit.interface import Context
-from kit.interface.signatures import describe
 
 from ._markers import Scope
 from ._signature import Made, Parameter, Signature

@@ -7,9 +7,9 @@ from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any, TypeAlias
 
+from kit.authoring.maybe_await import is_awaitable
+from kit.authoring.signatures import describe
 from kit.interface import Context, is_response
-from kit.interface.calls import is_awaitable
-from kit.interface.signatures import describe
 
 from ._dependencies import exit_arguments, provide
 from ._problems import list_problems
@@ -120,7 +120,7 @@ class CompiledEndpoint:
             return handle
         kept = exits.pop_all()
         close_once = kept.__aexit__  # it runs each exit once
-        c.add_exit(lambda error: close_once(*exit_arguments(error)))
+        c.add_cleanup(lambda error: close_once(*exit_arguments(error)))
 
         async def handle_and_close(ws: Any) -> Any:
             async with kept:

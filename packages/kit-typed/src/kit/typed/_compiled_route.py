@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from kit.interface import METHOD_NAME_ALL, Context, RouterRoute, ValidationProblem
-from kit.interface.metadata import attach, facts_of, security_of_all
-from kit.interface.patterns import covers
+from kit.interface.metadata import attach, combine_security, get_facts
+from kit.router.patterns import covers
 
 from ._compiled_endpoint import CompiledEndpoint
 from ._documentation import documented_type
@@ -70,7 +70,7 @@ class CompiledRoute:
     def check(self, before: Sequence[RouterRoute], route: RouterRoute | None = None) -> None:
         """Rejects parameters that nothing provides, and names in the pattern that nothing reads.
 
-        See `kit.interface.binding`.
+        See `kit.authoring.route_hooks`.
         """
         place = f"{self._method} {self._pattern!r}"
         for signature, name in self.resolution.absent:
@@ -99,7 +99,7 @@ class CompiledRoute:
                 )
 
     def check_env(self, env: Mapping[str, Any]) -> None:
-        """Rejects values of `c.env` that aren't there, see `kit.interface.binding`."""
+        """Rejects values of `c.env` that aren't there, see `kit.authoring.route_hooks`."""
         for value in self._endpoint.resolution.context_values:
             if not (value.is_env and value.parameter.is_required):
                 continue
@@ -141,7 +141,7 @@ class CompiledRoute:
         """Returns the variables that middleware sets, with their types; the last one counts."""
         names: dict[str, Any] = {}
         for route in before:
-            provides = facts_of(route.handler).provides if route.takes_next else ()
+            provides = get_facts(route.handler).provides if route.takes_next else ()
             is_around = provides and route.method in (METHOD_NAME_ALL, self._method)
             if is_around and covers(route.path, self._pattern):
                 names.update(provides)
@@ -160,7 +160,7 @@ class CompiledRoute:
             attach(handler, body_required=resolution.body.default is REQUIRED)
         responses: dict[int, Any] = {}
         for call in resolution.calls:
-            responses.update(facts_of(call.signature.function).responses)
+            responses.update(get_facts(call.signature.function).responses)
         if validates:
             responses[400] = ValidationProblem
         if not resolution.connection:
@@ -171,5 +171,5 @@ class CompiledRoute:
         if calls:
             attach(handler, typed_calls=calls)
         # Every guard among the dependencies can reject a request.
-        security = security_of_all([self._signature.function, *calls])
+        security = combine_security([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler

@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from types import AsyncGeneratorType, GeneratorType
 from typing import Any, TypeAlias
 
+from kit.authoring.maybe_await import is_awaitable, plain_result, settle
 from kit.interface import Context
-from kit.interface.calls import is_awaitable, plain_result, settle
 
 from ._calls import DependencyCall
 from ._signature import Mode
@@ -44,7 +44,7 @@ async def provide(
     if exits is not None and call.scope == "function":
         exits.push_async_exit(_as_async(close))
     else:
-        c.add_exit(lambda error: close(*exit_arguments(error)))
+        c.add_cleanup(lambda error: close(*exit_arguments(error)))
     return value
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import msgspec
 from msgspec import inspect
 
-from kit.interface.models import check_union
+from kit.authoring.models import check_union
 
 from ._signature import REQUIRED
 from ._sources import IMMUTABLE, Source, struct_name

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from kit.authoring.caller_frame import find_caller_frame
 from kit.interface import App
-from kit.interface.callers import calling_frame
 
 from ._compiled_route import CompiledRoute
 from ._resolution import read_overrides
@@ -35,7 +35,7 @@ def override(
         TypeError: If a function can't be a dependency of one of these routes.
         LookupError: If no route of the app uses a dependency.
     """
-    frame: FrameType | None = calling_frame()[0]
+    frame: FrameType | None = find_caller_frame()[0]
     while frame is not None and frame.f_globals.get("__name__") == "contextlib":
         frame = frame.f_back  # `with` calls this generator through contextlib
     signatures = read_overrides(dependencies, {} if frame is None else frame.f_locals)

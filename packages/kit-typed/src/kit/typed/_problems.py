@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from kit.http.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
 from kit.interface import (
     Context,
     FieldError,
@@ -14,7 +15,6 @@ from kit.interface import (
     RequestValidationError,
     ValidationTarget,
 )
-from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
 
 from ._request_values import MARK, MalformedError, read_form, read_text
 from ._sources import JsonBody, Source

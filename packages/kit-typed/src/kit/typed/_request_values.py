@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from kit.authoring.vary import depend_on
 from kit.cookie import get_cookie
+from kit.http.media_types import JSON, is_json
 from kit.interface import Context, HTTPException, ValidationTarget
-from kit.interface.dependence import depend_on
-from kit.interface.media_types import JSON, is_json
 from kit.validator.schemas import check_memory, read_contents, split_values
 
 from ._signature import REQUIRED

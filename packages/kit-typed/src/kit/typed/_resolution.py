@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from kit.interface import ValidationTarget
-from kit.interface.patterns import parse_parameter, split_pattern
+from kit.router.patterns import parse_parameter, split_pattern
 
 from ._calls import MANAGED, Arguments, ContextValue, DependencyCall
 from ._markers import Body, Dependency, Env, Marker, Path, Scope, Var

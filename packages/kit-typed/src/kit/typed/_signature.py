@@ -35,7 +35,7 @@ from typing import (
     get_type_hints,
 )
 
-from kit.interface.signatures import describe, is_async, is_generator
+from kit.authoring.signatures import describe, is_async, is_generator
 
 from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
 from ._types import RuleError, aliased, constrained, inner_metadata, kind_of, split

@@ -15,8 +15,8 @@ from typing import Any, NoReturn, get_args
 import msgspec
 from msgspec import inspect
 
+from kit.authoring.models import check_union, find_model
 from kit.interface import ValidationTarget
-from kit.interface.models import check_union, model_of
 from kit.validator.schemas import Schema, schema_of
 
 from ._markers import Dependency, Env, Marker, Var
@@ -258,7 +258,7 @@ class JsonBody:
         for field in self.fields:
             _check_decodable(field, field.annotation)
         self.default = REQUIRED if self.embed else self.fields[0].default
-        if self.embed and any(model_of(field.annotation) is not None for field in self.fields):
+        if self.embed and any(find_model(field.annotation) is not None for field in self.fields):
             self.type = _pydantic_model(self.fields, self.signature)
         elif self.embed:
             self.type = _struct("json", self.fields, self.signature)
@@ -342,7 +342,7 @@ def _check_decodable(field: Field, kind: Any) -> None:
     """Rejects a type that can't be built from text or JSON, with the name of the parameter."""
     _check_fields(field, kind)
     try:
-        if model_of(kind) is not None:
+        if find_model(kind) is not None:
             return
         check_union(kind)
         node = inspect.type_info(kind)

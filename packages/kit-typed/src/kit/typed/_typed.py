@@ -15,13 +15,13 @@ from typing import (
     overload,
 )
 
+from kit.authoring.caller_frame import find_caller_frame
+from kit.authoring.maybe_await import is_awaitable
+from kit.authoring.models import check_union
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import copy_names, describe
 from kit.interface import METHOD_NAME_ALL, Context, Response
-from kit.interface.callers import calling_frame
-from kit.interface.calls import is_awaitable
-from kit.interface.metadata import facts_of
-from kit.interface.models import check_union
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import copy_names, describe
+from kit.interface.metadata import get_facts
 
 from ._compiled_route import CompiledRoute
 from ._responses import responses_of
@@ -91,7 +91,7 @@ class Typed(Generic[P, R]):
         return self._function
 
     def __kit_bind__(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
-        """Compiles the handler for a route; see `kit.interface.binding`."""
+        """Compiles the handler for a route; see `kit.authoring.route_hooks`."""
         signature = self._signature
         if signature.connections:
             signature.refuse(
@@ -104,7 +104,7 @@ class Typed(Generic[P, R]):
     def __kit_bind_websocket__(
         self, method: str, pattern: str
     ) -> Callable[[Context[Any, Any]], Any]:
-        """Compiles the handler of connections for a route; see `kit.interface.binding`."""
+        """Compiles the handler of connections for a route; see `kit.authoring.route_hooks`."""
         signature = self._signature
         if not signature.connections:
             signature.refuse(
@@ -183,7 +183,7 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     if status is not None:
         check.number("status", status, least=200, most=599)
     # The names in annotations may be local to the function that defines the endpoint.
-    names = calling_frame()[0].f_locals
+    names = find_caller_frame()[0].f_locals
     if function is not None:
         return _typed(function, status, names)
     return lambda each: _typed(each, status, names)
@@ -193,7 +193,7 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"typed() takes a function, not {function!r:.100}")
     function = unwrapped(function)
-    if facts_of(function).others.get("kit_websocket"):
+    if get_facts(function).others.get("kit_websocket"):
         raise TypeError(
             f"typed() was given {describe(function)}, which @upgrade_websocket has already "
             f"wrapped: put @upgrade_websocket above @typed"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from kit.interface import RouterRoute
-from kit.interface.patterns import Parameter, parse_parameter, split_pattern
+from kit.router.patterns import Parameter, parse_parameter, split_pattern
 
 
 def unread_name(

@@ -45,7 +45,7 @@ async def send_response(c: Context[Any, Any], protocol: RsgiHttp) -> None:
         else:
             protocol.response_empty(status, header_pairs(lines))
         return
-    path = getattr(body, "send_path", None)  # see kit.interface.bodies.PathBody
+    path = getattr(body, "send_path", None)  # see kit.interface.PathBody
     if path is not None:
         protocol.response_file(status, header_pairs(lines), path)
         await close_stream(body)

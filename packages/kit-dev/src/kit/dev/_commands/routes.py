@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from kit.interface import METHOD_NAME_ALL, UnsupportedPathError, supports_color
+from kit.authoring.terminal import supports_color
+from kit.interface import METHOD_NAME_ALL, UnsupportedPathError
 
 from .._explaining import Explanation, Refusal, Step, explain, has_own_path
 from .._inspection import Inspection, RouteData, inspect_app
