@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from .._errors import UnsupportedPathError
+from kit.interface import UnsupportedPathError
 from ._parsing import split_pattern
 
 _NAME = r"[^\W\d][\w-]*"
