@@ -21,6 +21,7 @@ def test_modules() -> None:
     assert [name.rpartition(".")[2] for name in MODULES] == [
         "addresses",
         "conditional",
+        "credentials",
         "dates",
         "encodings",
         "entity_tags",
