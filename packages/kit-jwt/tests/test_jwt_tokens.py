@@ -8,6 +8,7 @@ import json
 import re
 import time
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -620,6 +621,18 @@ def test_short_secrets_if_they_are_allowed() -> None:
         verify(token, "short", "HS256")
     with pytest.raises(ValueError, match="the key is empty"):
         sign({}, "", allow_short_secret=True)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda: sign({}, SECRET, allow_short_secret=1),  # type: ignore[arg-type]
+        lambda: verify("", SECRET, "HS256", allow_short_secret="no"),  # type: ignore[arg-type]
+    ],
+)
+def test_allow_short_secret_is_a_bool(function: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match=r"\(allow_short_secret=\.\.\.\) takes a bool"):
+        function()
 
 
 @pytest.mark.parametrize(
