@@ -252,6 +252,15 @@ URI = "https://issuer.example/jwks"
             TypeError,
             "jwk(keys=...): expected a JSON Web Key Set with 'keys', or a list of JSON Web Keys",
         ),
+        *(
+            (
+                {"keys": keys, "alg": "RS256"},
+                TypeError,
+                "jwk(keys=...): expected a JSON Web Key Set with 'keys', or a list of JSON Web "
+                "Keys",
+            )
+            for keys in (7, iter(KEYS), {}, {"keys": None}, {"keys": {"kty": "RSA"}})
+        ),
         (
             {"keys": [*KEYS, pem(private_key("RS256"))], "alg": "RS256"},
             TypeError,
