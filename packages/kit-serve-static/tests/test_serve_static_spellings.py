@@ -20,10 +20,14 @@ def folded(name: str) -> str:
 
 
 class Folding:
-    """Lets the functions of `os` that open and look up names find other spellings of them."""
+    """Lets the functions of `os` that open and look up names find other spellings of them.
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    With `only`, just in that folder: ext4 can ignore case in a single one.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, only: Path | None = None) -> None:
         self.asked = 0
+        self._only = only
         self._real_open, self._real_lstat = os.open, os.lstat
         self._listdir = os.listdir
         monkeypatch.setattr(os, "open", self._open)
@@ -45,6 +49,8 @@ class Folding:
         return found
 
     def _name(self, folder: Any, name: str) -> str:
+        if self._only is not None and not os.path.samestat(os.stat(folder), os.stat(self._only)):
+            return name
         names = self._listdir(folder)
         same = (each for each in names if folded(each) == folded(name))
         return name if name in names else next(same, name)
@@ -138,6 +144,21 @@ async def test_a_folder_that_tells_spellings_apart_is_asked_once(
     assert (await app.request("/private/s.txt")).status == 200
     assert (await app.request("/private/index.html")).status == 200
     assert not asked
+
+
+async def test_each_folder_is_asked_whether_it_tells_spellings_apart(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Folding(monkeypatch, only=folder / "private")
+    app = Kit().use("/*", serve_static(folder))
+    for path, status in [
+        ("/open.txt", 200),
+        ("/OPEN.txt", 404),
+        ("/private/S.TXT", 404),
+        ("/private/s.txt", 200),
+        ("/private/S.TXT", 404),
+    ]:
+        assert (await app.request(path)).status == status, path
 
 
 async def test_a_hard_link_under_another_spelling_is_a_file_too(folder: Path) -> None:
