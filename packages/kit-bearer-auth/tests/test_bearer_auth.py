@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from kit import Context, HTTPException, Kit, Response
 from kit.bearer_auth import FailureOptions, bearer_auth
+from kit.interface.dependence import dependence
 
 TOKEN = "a.b_c~d+e/f-9=="
 B64TOKEN_CHARACTERS = string.ascii_letters + string.digits + "-._~+/"
@@ -557,6 +558,18 @@ def test_a_challenge_of_ones_own_needs_a_scheme(header: str) -> None:
     with pytest.raises(ValueError, match="is no challenge") as raised:
         bearer_auth(token=TOKEN, invalid_token={"www_authenticate_header": header})
     assert str(raised.value).startswith("bearer_auth: invalid_token['www_authenticate_header']")
+
+
+@pytest.mark.parametrize(
+    ("header_name", "names"),
+    [("Authorization", None), ("authorization", None), ("X-Api-Key", "X-Api-Key")],
+)
+async def test_header_that_caches_are_told_of(header_name: str, names: str | None) -> None:
+    app: Kit[Any, Any] = Kit()
+    app.use(bearer_auth(token=TOKEN, header_name=header_name))
+    app.get("/x", lambda c: c.json(dependence(c)))
+    response = await app.request("/x", {"headers": {header_name: f"Bearer {TOKEN}"}})
+    assert await response.json() == names
 
 
 async def test_header_name() -> None:

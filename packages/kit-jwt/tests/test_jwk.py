@@ -229,6 +229,10 @@ URI = "https://issuer.example/jwks"
         ({"keys": [], "alg": ["RS256", "HS256"]}, ValueError, "expected public-key"),
         ({"keys": [], "alg": "none"}, ValueError, "expected 'RS256', 'RS384', 'RS512'"),
         ({"keys": "key", "alg": "RS256"}, TypeError, "jwk(keys=...): expected a JSON Web Key"),
+        *(
+            ({"keys": keys, "alg": "RS256"}, TypeError, "jwk(keys=...): expected a JSON Web Key")
+            for keys in (7, iter(KEYS), {}, {"keys": None}, {"keys": {"kty": "RSA"}})
+        ),
         (
             {"keys": [*KEYS, pem(private_key("RS256"))], "alg": "RS256"},
             TypeError,

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 import kit.jwt
 from kit import Context, HTTPException, Kit
 from kit.cookie import format_cookie, set_signed_cookie
+from kit.authoring.vary import get_vary
 from kit.interface.metadata import get_facts
 from kit.jwt import (
     JwtAlgorithmMismatchError,
@@ -158,6 +159,25 @@ async def test_refusals_are_text_and_have_a_cause() -> None:
 async def test_every_method() -> None:
     for method in ("POST", "OPTIONS", "HEAD", "PURGE"):
         assert (await app_with().request("/x", {"method": method})).status == 401
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({}, None),
+        ({"header_name": "authorization"}, None),
+        ({"header_name": "X-Token"}, "X-Token"),
+        ({"cookie": "token"}, "Cookie"),
+        ({"header_name": "X-Token", "cookie": "token"}, "X-Token, Cookie"),
+    ],
+)
+async def test_headers_that_caches_are_told_of(options: Any, names: str | None) -> None:
+    app: Kit[Any, Any] = Kit()
+    app.use(jwt(secret=SECRET, alg="HS256", **options))
+    app.get("/x", lambda c: c.json(dependence(c)))
+    header = options.get("header_name", "Authorization")
+    response = await app.request("/x", {"headers": {header: f"Bearer {TOKEN}"}})
+    assert await response.json() == names
 
 
 # --- cookies -------------------------------------------------------------------------------------
@@ -419,6 +439,7 @@ async def test_is_revoked_without_a_return_lets_nobody_through() -> None:
             ValueError,
             "jwt: cookie(prefix_options='lax') can't be used: expected None, 'secure' or 'host'",
         ),
+        ({"cookie": {"key": "a", "secret": 7}}, ValueError, "expected a str that isn't empty"),
         ({"cookie": {"key": "a", "secret": ""}}, ValueError, "expected a str that isn't empty"),
         ({"verification": {"issuer": "me"}}, ValueError, "has the unknown key 'issuer'"),
         ({"verification": {"exp": 1}}, TypeError, "jwt: verification(exp=...) takes a bool, not 1"),

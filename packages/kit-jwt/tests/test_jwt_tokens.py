@@ -8,7 +8,9 @@ import json
 import re
 import time
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from math import prod
 from typing import Any
 
 import pytest
@@ -533,8 +535,36 @@ def test_usage_of_json_web_keys() -> None:
     both = public_jwk("ES256", use="sig", key_ops=["verify", "sign"], alg="ES256")
     assert verify(token, both) == {"a": 1}
     assert verify(sign({"a": 1}, oct_key(key_ops=["sign"])), oct_key(key_ops=["verify"]), "HS256")
+    assert verify(sign({"a": 1}, oct_key()), oct_key(key_ops=["sign"]), "HS256") == {"a": 1}
     with pytest.raises(ValueError, match="don't have 'sign'"):
         sign({}, oct_key(key_ops=["verify"]))
+
+
+PRIMES = [each for each in range(3, 168) if all(each % other for other in range(2, each))]
+
+
+def rsa_jwk(residues: dict[int, int]) -> dict[str, str]:
+    """A public key whose modulus has these remainders, by the Chinese remainder theorem."""
+    product = prod(residues)
+    modulus = sum(
+        rest * (product // prime) * pow(product // prime, -1, prime)
+        for prime, rest in residues.items()
+    )
+    modulus = modulus % product + (product << 2048 - product.bit_length())
+    modulus += 0 if modulus % 2 else product
+    return {"kty": "RSA", "n": b64(modulus.to_bytes(256)), "e": "AQAB"}
+
+
+@pytest.mark.parametrize("exponent", [1, 5, 2**40 + 1, 10**15])
+def test_rsa_keys_that_can_be_factored(exponent: int) -> None:
+    weak = {prime: pow(65537, exponent, prime) for prime in PRIMES}
+    with pytest.raises(ValueError, match=r"can be factored \(CVE-2017-15361\)$"):
+        verify("", rsa_jwk(weak), "RS256")
+    for prime in PRIMES:
+        others = {*range(1, prime)} - {pow(65537, each, prime) for each in range(prime)}
+        if others:
+            with pytest.raises(JwtTokenInvalidError):
+                verify("", rsa_jwk({**weak, prime: min(others)}), "RS256")
 
 
 def test_several_keys() -> None:
@@ -556,6 +586,18 @@ def test_short_secrets_if_they_are_allowed() -> None:
         verify(token, "short", "HS256")
     with pytest.raises(ValueError, match="the key is empty"):
         sign({}, "", allow_short_secret=True)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda: sign({}, SECRET, allow_short_secret=1),  # type: ignore[arg-type]
+        lambda: verify("", SECRET, "HS256", allow_short_secret="no"),  # type: ignore[arg-type]
+    ],
+)
+def test_allow_short_secret_is_a_bool(function: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match=r"\(allow_short_secret=\.\.\.\) takes a bool"):
+        function()
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def _issuers(check: OptionChecks, expected: Any) -> Callable[[Any], bool] | None
         check.wrong_type("iss", expected, "a str or a compiled pattern")
     if not expected:
         check.unusable("iss", expected, "the issuer, such as 'https://issuer.example'")
-    return lambda iss: isinstance(iss, str) and iss == expected
+    return lambda iss: iss == expected
 
 
 def _audiences(check: OptionChecks, expected: Any) -> Callable[[Any], bool] | None:
