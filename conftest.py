@@ -53,11 +53,14 @@ FEW_FILES = 10
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Starts no workers for a few files; otherwise as many as there are processors."""
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Starts no workers for a few files; otherwise one more than there are processors.
+
+    Many tests wait for servers and other programs, while another worker has something to do.
+    """
     paths = [config.invocation_params.dir / arg.partition("::")[0] for arg in config.args]
     count = sum(1 if path.is_file() else len([*path.rglob("test_*.py")]) for path in paths)
-    return 0 if count < FEW_FILES else None
+    return 0 if count < FEW_FILES else (os.cpu_count() or 1) + 1
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
