@@ -4,12 +4,30 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
+import shutil
 import signal
+import sys
+import tempfile
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Tests start thousands of processes, and to compile what each imports takes half of their time.
+# Where the environment has Python keep nothing, as images of containers do, it is kept here.
+COMPILED = Path(__file__).parent / ".pytest_cache" / "compiled"
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(COMPILED)
+
+# Type checkers that tests start share what they know of the libraries; each worker has its own, as
+# two processes may not write one.
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
+os.environ["MYPY_CACHE_DIR"] = str(Path(__file__).parent / ".mypy_cache" / WORKER)
 
 # How long an example takes depends on what else the machine does, tests of other workers above all.
 settings.register_profile(
@@ -35,11 +53,14 @@ FEW_FILES = 10
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Starts no workers for a few files; otherwise as many as there are processors."""
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Starts no workers for a few files; otherwise one more than there are processors.
+
+    Many tests wait for servers and other programs, while another worker has something to do.
+    """
     paths = [config.invocation_params.dir / arg.partition("::")[0] for arg in config.args]
     count = sum(1 if path.is_file() else len([*path.rglob("test_*.py")]) for path in paths)
-    return 0 if count < FEW_FILES else None
+    return 0 if count < FEW_FILES else (os.cpu_count() or 1) + 1
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -84,6 +105,9 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def pytest_sessionfinish() -> None:
-    """Lets plugins that search for references find them again."""
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Lets plugins that search for references find them again, and tidies up."""
     gc.unfreeze()
+    if not hasattr(session.config, "workerinput"):
+        # Of the modules in temporary folders, which no other run imports.
+        shutil.rmtree(COMPILED / tempfile.gettempdir().lstrip("/"), ignore_errors=True)

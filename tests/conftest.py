@@ -8,10 +8,12 @@ import importlib.util
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
@@ -91,34 +93,64 @@ def backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def serve_command(tmp_path: Path) -> Iterator[Callable[..., Served]]:
-    """Runs a server: `serve_command(command, NAME="value")`, with `command(port)` the command."""
-    started: list[Served] = []
+class Servers:
+    """Starts servers, and ends them all with the block.
 
-    def start(command: Callable[[int], list[str]], **environment: str) -> Served:
+    Args:
+        folder: Where what they print goes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._started: list[Served] = []
+
+    def __enter__(self) -> Servers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for served in self._started:
+            served.stop(signal.SIGKILL)
+
+    def start(self, command: Callable[[int], list[str]], **environment: str) -> Served:
+        """Runs a server, whose command is `command(port)`."""
         port = free_port()
-        log = tmp_path / f"server-{len(started)}.log"
-        started.append(Served(command(port), port, log, **environment))
-        return started[-1]
+        log = self._folder / f"server-{len(self._started)}.log"
+        self._started.append(Served(command(port), port, log, **environment))
+        return self._started[-1]
 
-    yield start
-    for served in started:
-        served.stop(signal.SIGKILL)
-
-
-@pytest.fixture
-def serve(serve_command: Callable[..., Served]) -> Callable[..., Served]:
-    """Serves an app by uvicorn: `serve(folder, "app:app", NAME="value")`; ended with the test."""
-
-    def start(folder: Path, target: str, **environment: str) -> Served:
+    def start_uvicorn(self, folder: Path, target: str, **environment: str) -> Served:
+        """Serves an app of a folder by uvicorn."""
         options = ["--app-dir", str(folder), "--lifespan", "on", "--no-access-log", target]
-        return serve_command(
+        return self.start(
             lambda port: [sys.executable, "-m", "uvicorn", "--port", str(port), *options],
             **environment,
         )
 
-    return start
+
+@pytest.fixture
+def running_servers(tmp_path: Path) -> Iterator[Servers]:
+    """Starts servers that end with the test."""
+    with Servers(tmp_path) as started:
+        yield started
+
+
+@pytest.fixture
+def serve_command(running_servers: Servers) -> Callable[..., Served]:
+    """Runs a server: `serve_command(command, NAME="value")`, with `command(port)` the command."""
+    return running_servers.start
+
+
+@pytest.fixture
+def serve(running_servers: Servers) -> Callable[..., Served]:
+    """Serves an app by uvicorn: `serve(folder, "app:app", NAME="value")`; ended with the test."""
+    return running_servers.start_uvicorn
+
+
+@pytest.fixture(scope="module")
+def module_serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Served]]:
+    """Serves an app as `serve` does, for the tests of a module, which share it."""
+    with Servers(tmp_path_factory.mktemp("servers")) as started:
+        yield started.start_uvicorn
 
 
 @pytest.fixture
@@ -127,7 +159,8 @@ def client() -> Iterator[Callable[[Served], httpx.Client]]:
     opened: list[httpx.Client] = []
 
     def open_client(served: Served) -> httpx.Client:
-        opened.append(httpx.Client(base_url=served.url, timeout=30))
+        # Loading certificates takes longer than most tests, and no server here has one.
+        opened.append(httpx.Client(base_url=served.url, timeout=30, verify=False))
         return opened[-1]
 
     yield open_client
@@ -158,6 +191,43 @@ def database(tmp_path: Path) -> Path:
     path = tmp_path / "shelf.db"
     path.touch()
     return path
+
+
+class SharedShelf:
+    """A bookshelf that is served to the tests of a module, which share it.
+
+    Args:
+        served: The server.
+        database: Where it keeps its books.
+    """
+
+    def __init__(self, served: Served, database: Path) -> None:
+        self.served = served
+        self._database = database
+
+    def empty(self) -> None:
+        """Removes all books, so that the next one has the number 1."""
+        with closing(sqlite3.connect(self._database)) as connection, connection:
+            for table in ("covers", "books", "sqlite_sequence"):
+                connection.execute(f"DELETE FROM {table}")
+
+
+@pytest.fixture(scope="module")
+def module_shelf(
+    module_serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory
+) -> SharedShelf:
+    """The bookshelf with the token `t0ken`, served to the tests of a module."""
+    path = tmp_path_factory.mktemp("shelf") / "shelf.db"
+    path.touch()
+    settings = {"BOOKSHELF_DB": str(path), "BOOKSHELF_TOKEN": "t0ken"}
+    return SharedShelf(module_serve(BOOKSHELF, "app:app", **settings), path)
+
+
+@pytest.fixture
+def shared_shelf(module_shelf: SharedShelf) -> Served:
+    """A served bookshelf without books, for tests that leave it running."""
+    module_shelf.empty()
+    return module_shelf.served
 
 
 @pytest.fixture

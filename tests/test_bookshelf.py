@@ -36,8 +36,8 @@ def shelf(serve: Any, client: Any, database: Path) -> Callable[[], tuple[Any, ht
 
 
 @pytest.fixture
-def api(shelf: Any) -> httpx.Client:
-    _, http = shelf()
+def api(shared_shelf: Any, client: Any) -> httpx.Client:
+    http: httpx.Client = client(shared_shelf)
     return http
 
 

@@ -22,18 +22,29 @@ import pytest
 pytestmark = pytest.mark.once
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
-TOKEN = {"authorization": "Bearer bookshelf"}
+TOKEN = {"authorization": "Bearer t0ken"}
 WAIT_S = 20.0
 
 
 @pytest.fixture
 def served(serve: Any, database: Path) -> Any:
-    return serve(FOLDER, "app:app", BOOKSHELF_DB=str(database))
+    return serve(FOLDER, "app:app", **settings(database))
+
+
+def settings(database: Path) -> dict[str, str]:
+    return {"BOOKSHELF_DB": str(database), "BOOKSHELF_TOKEN": "t0ken"}
 
 
 @pytest.fixture
 def http(served: Any, client: Any) -> httpx.Client:
     opened: httpx.Client = client(served)
+    return opened
+
+
+@pytest.fixture
+def shared(shared_shelf: Any, client: Any) -> httpx.Client:
+    """A client of the shelf that the tests which leave it running share."""
+    opened: httpx.Client = client(shared_shelf)
     return opened
 
 
@@ -53,32 +64,32 @@ def eventually(holds: Callable[[], bool]) -> bool:
 
 
 @pytest.mark.parametrize("length", [201, 50_001, 60_000])
-def test_search_text_is_limited(length: int, http: httpx.Client) -> None:
+def test_search_text_is_limited(length: int, shared: httpx.Client) -> None:
     text = "The query is invalid: q: Expected `str` of length <= 200"
-    answer = http.get("/api/books?q=" + "x" * length)
+    answer = shared.get("/api/books?q=" + "x" * length)
     assert answer.status_code == 400
     assert answer.json() == {"error": {"status": 400, "message": text}}
-    assert http.get("/api/books?q=" + "x" * 200).json()["total"] == 0
+    assert shared.get("/api/books?q=" + "x" * 200).json()["total"] == 0
 
 
-def test_errors_of_the_page_are_text(http: httpx.Client) -> None:
-    wrong_page = http.get("/?page=abc")
+def test_errors_of_the_page_are_text(shared: httpx.Client) -> None:
+    wrong_page = shared.get("/?page=abc")
     assert wrong_page.status_code == 400
     assert wrong_page.text == "The query is invalid: page: Expected `int`"
-    too_long = http.post("/books", data={"title": "x" * 2_000_000})
+    too_long = shared.post("/books", data={"title": "x" * 2_000_000})
     assert (too_long.status_code, too_long.text) == (
         413,
         "The form field 'title' is longer than 1048576 bytes",
     )
-    too_large = http.post("/books", data={"title": "x" * 6_000_000})
+    too_large = shared.post("/books", data={"title": "x" * 6_000_000})
     assert (too_large.status_code, too_large.text) == (
         413,
         "The body is larger than 5306880 bytes",
     )
-    for answer in (wrong_page, too_long, too_large, http.get("/nothing")):
+    for answer in (wrong_page, too_long, too_large, shared.get("/nothing")):
         assert answer.headers["content-type"] == "text/plain; charset=UTF-8"
     for path in ("/api", "/api/nothing"):
-        assert http.get(path).json()["error"]["status"] == 404
+        assert shared.get(path).json()["error"]["status"] == 404
 
 
 @pytest.mark.parametrize(
@@ -91,23 +102,23 @@ def test_errors_of_the_page_are_text(http: httpx.Client) -> None:
         pytest.param("9" * 6000, id="very long"),
     ],
 )
-def test_bad_year_in_the_form(year: str, http: httpx.Client) -> None:
-    shown = http.post("/books", data={"token": "bookshelf", "title": "a", "year": year})
+def test_bad_year_in_the_form(year: str, shared: httpx.Client) -> None:
+    shown = shared.post("/books", data={"token": "t0ken", "title": "a", "year": year})
     assert shown.status_code == 400
     message = shown.text.partition('role="alert">')[2].partition("<")[0]
     assert message.startswith("The year must be a whole number, not ")
     assert len(message) < 100
-    assert http.get("/api/books").json()["total"] == 0
+    assert shared.get("/api/books").json()["total"] == 0
 
 
-def test_year_before_our_era_in_the_form(http: httpx.Client) -> None:
-    fields = {"token": "bookshelf", "title": "Iliad", "year": " -750 "}
-    assert http.post("/books", data=fields).status_code == 303
-    assert http.get("/api/books/1").json()["year"] == -750
+def test_year_before_our_era_in_the_form(shared: httpx.Client) -> None:
+    fields = {"token": "t0ken", "title": "Iliad", "year": " -750 "}
+    assert shared.post("/books", data=fields).status_code == 303
+    assert shared.get("/api/books/1").json()["year"] == -750
 
 
-async def test_one_of_many_gets_the_isbn(served: Any) -> None:
-    async with httpx.AsyncClient(base_url=served.url, headers=TOKEN, timeout=30) as client:
+async def test_one_of_many_gets_the_isbn(shared_shelf: Any) -> None:
+    async with httpx.AsyncClient(base_url=shared_shelf.url, headers=TOKEN, timeout=30) as client:
         book = {"title": "Dune", "isbn": "9780441013593"}
         answers = await asyncio.gather(*(client.post("/api/books", json=book) for _ in range(16)))
         assert sorted(answer.status_code for answer in answers) == [201, *[409] * 15]
@@ -115,7 +126,7 @@ async def test_one_of_many_gets_the_isbn(served: Any) -> None:
 
 
 async def test_killed_between_writes_nothing_answered_is_lost(serve: Any, database: Path) -> None:
-    served = serve(FOLDER, "app:app", BOOKSHELF_DB=str(database))
+    served = serve(FOLDER, "app:app", **settings(database))
     created: dict[int, str] = {}
     enough = asyncio.Event()
 
@@ -137,7 +148,7 @@ async def test_killed_between_writes_nothing_answered_is_lost(serve: Any, databa
     served.stop(signal.SIGKILL)
     await writers
     assert len(created) >= 300
-    again = serve(FOLDER, "app:app", BOOKSHELF_DB=str(database))
+    again = serve(FOLDER, "app:app", **settings(database))
     async with httpx.AsyncClient(base_url=again.url, timeout=30) as client:
         total = (await client.get("/api/books")).json()["total"]
         kept: dict[int, str] = {}
@@ -221,7 +232,7 @@ def talk(port: int, data: bytes, *, then_no_more: bool = False) -> bytes:
 
 HEAD = (
     b"POST /api/books HTTP/1.1\r\nhost: x\r\nconnection: close\r\n"
-    b"authorization: Bearer bookshelf\r\ncontent-type: application/json\r\n"
+    b"authorization: Bearer t0ken\r\ncontent-type: application/json\r\n"
 )
 
 
@@ -234,20 +245,20 @@ HEAD = (
         pytest.param(b"content-length: x\r\n", id="a length that is no number"),
     ],
 )
-def test_malformed_header(header: bytes, served: Any, http: httpx.Client) -> None:
-    answer = talk(served.port, HEAD + header + b"content-length: 2\r\n\r\n{}")
+def test_malformed_header(header: bytes, shared_shelf: Any, shared: httpx.Client) -> None:
+    answer = talk(shared_shelf.port, HEAD + header + b"content-length: 2\r\n\r\n{}")
     assert answer.startswith(b"HTTP/1.1 400 "), answer
-    assert http.get("/api/books").json()["total"] == 0
+    assert shared.get("/api/books").json()["total"] == 0
 
 
-def test_folded_header(served: Any, http: httpx.Client) -> None:
+def test_folded_header(shared_shelf: Any, shared: httpx.Client) -> None:
     # RFC 9112, 5.2: a server refuses a folded line, or takes the fold for blanks.
     body = b'{"title": "a"}'
     folded = b"x-folded: a\r\n b: c\r\ncontent-length: %d\r\n\r\n" % len(body)
-    answer = talk(served.port, HEAD + folded + body)
+    answer = talk(shared_shelf.port, HEAD + folded + body)
     assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 201 ")), answer
     created = answer.startswith(b"HTTP/1.1 201 ")
-    assert http.get("/api/books").json()["total"] == int(created)
+    assert shared.get("/api/books").json()["total"] == int(created)
 
 
 def test_body_cut_short_makes_no_book(served: Any, http: httpx.Client) -> None:

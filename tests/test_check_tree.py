@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 from checkout import Checkout
@@ -24,9 +23,20 @@ REFERENCE_ROW = "| [`kit.logger`](kit.logger.md) | kit-logger | `logger` |\n"
 INDEX_ROW = "| `kit-logger` | `kit.logger`: a line for each request and each answer |\n"
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, dict[str, bytes]]:
+    """A copy of what the script reads, with the content of its files."""
+    folder = tmp_path_factory.mktemp("checkout") / "kit"
+    checkout = Checkout(folder, without=("benchmarks", "examples", "tests"))
+    return checkout, checkout.files()
+
+
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    return Checkout(tmp_path / "kit")
+def checkout(untouched: tuple[Checkout, dict[str, bytes]]) -> Iterator[Checkout]:
+    """A copy of the repository, which is restored for the next test."""
+    copy, files = untouched
+    yield copy
+    copy.restore(files)
 
 
 def check(checkout: Checkout, *arguments: str) -> str:

@@ -416,7 +416,9 @@ class App:
     def __init__(self, served: Any, trace: Path) -> None:
         self.served = served
         self._trace = trace
-        self.client = httpx.Client(base_url=served.url, timeout=PATIENCE_S, trust_env=False)
+        self.client = httpx.Client(
+            base_url=served.url, timeout=PATIENCE_S, trust_env=False, verify=False
+        )
 
     @property
     def trace(self) -> list[str]:

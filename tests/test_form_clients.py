@@ -77,7 +77,7 @@ def test_httpx(served: ServedApp, reader: str, chunked: bool) -> None:
             headers=headers,
             content=(body[at : at + 9999] for at in range(0, len(body), 9999)),
         )
-    with httpx.Client(trust_env=False, timeout=PATIENCE_S) as client:
+    with httpx.Client(trust_env=False, timeout=PATIENCE_S, verify=False) as client:
         answer = client.send(request)
     assert answer.json() == [
         ["a", "1"],
@@ -91,7 +91,9 @@ def test_httpx(served: ServedApp, reader: str, chunked: bool) -> None:
 @READERS
 def test_httpx_urlencoded(served: ServedApp, reader: str) -> None:
     data = {"a": ["1", "", "é &=+%\r\n"], "": "nameless", "large": "ü" * 100_000}
-    answer = httpx.post(url(served, f"/{reader}"), data=data, trust_env=False, timeout=PATIENCE_S)
+    answer = httpx.post(
+        url(served, f"/{reader}"), data=data, trust_env=False, timeout=PATIENCE_S, verify=False
+    )
     assert answer.json() == [
         ["a", "1"],
         ["a", ""],

@@ -29,7 +29,8 @@ def script(checkout: Checkout, *arguments: str, code: int = 0) -> str:
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """For what is refused before anything is written."""
-    return Checkout(tmp_path_factory.mktemp("untouched") / "kit")
+    folder = tmp_path_factory.mktemp("untouched") / "kit"
+    return Checkout(folder, without=("benchmarks", "examples", "tests"))
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ def client(
     log = tmp_path_factory.mktemp("observed") / "log"
     with ServedApp(request.param, "observed_app:app", log) as served:
         base_url = f"http://127.0.0.1:{served.port}"
-        with httpx.Client(base_url=base_url, timeout=PATIENCE_S) as client:
+        with httpx.Client(base_url=base_url, timeout=PATIENCE_S, verify=False) as client:
             yield client
 
 
@@ -73,7 +73,7 @@ def test_stream(client: httpx.Client) -> None:
 def test_client_leaves(client: httpx.Client, path: str) -> None:
     # A client of its own, whose connection is closed.
     with (
-        httpx.Client(base_url=client.base_url, timeout=PATIENCE_S) as leaving,
+        httpx.Client(base_url=client.base_url, timeout=PATIENCE_S, verify=False) as leaving,
         leaving.stream("GET", path) as response,
     ):
         next(response.iter_raw(3))

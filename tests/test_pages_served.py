@@ -22,7 +22,9 @@ def client(
     log: Path = tmp_path_factory.mktemp("log") / "server.log"
     with (
         ServedApp(request.param, "pages_app:app", log) as served,
-        httpx.Client(base_url=f"http://127.0.0.1:{served.port}", timeout=20) as client,
+        httpx.Client(
+            base_url=f"http://127.0.0.1:{served.port}", timeout=20, verify=False
+        ) as client,
     ):
         yield client
 

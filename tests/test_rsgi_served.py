@@ -126,14 +126,14 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 # The first, since it counts what waits.
 def test_failed_stream_is_forgotten_when_its_client_leaves(url: str) -> None:
-    with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=url, timeout=PATIENCE_S, verify=False) as client:
 
         def counts() -> Iterator[int]:
             for _ in range(1000):
                 yield int(client.get("/tasks").text)
 
         before = min(counts())  # beginning, a server has more
-        with httpx.stream("GET", f"{url}/broken", timeout=PATIENCE_S) as response:
+        with httpx.stream("GET", f"{url}/broken", timeout=PATIENCE_S, verify=False) as response:
             chunks = response.iter_bytes()  # httpx closes the connection with its iterator
             assert next(chunks) == b"part"
             assert any(count > before for count in counts())
@@ -141,18 +141,23 @@ def test_failed_stream_is_forgotten_when_its_client_leaves(url: str) -> None:
 
 
 def test_failed_stream_never_ends(url: str) -> None:
-    with pytest.raises(httpx.ReadTimeout), httpx.Client(base_url=url, timeout=SHORT_S) as client:
+    with (
+        pytest.raises(httpx.ReadTimeout),
+        httpx.Client(base_url=url, timeout=SHORT_S, verify=False) as client,
+    ):
         client.get("/broken")
 
 
 def test_failed_stream_of_known_length_is_seen_to_be_short(url: str) -> None:
     with pytest.raises(httpx.RemoteProtocolError):
-        httpx.get(f"{url}/short", timeout=PATIENCE_S)
+        httpx.get(f"{url}/short", timeout=PATIENCE_S, verify=False)
 
 
 async def test_failed_stream_leaves_others_of_its_connection_alone(url: str) -> None:
     async with (
-        httpx.AsyncClient(base_url=url, timeout=PATIENCE_S, http1=False, http2=True) as client,
+        httpx.AsyncClient(
+            base_url=url, timeout=PATIENCE_S, http1=False, http2=True, verify=False
+        ) as client,
         client.stream("GET", "/broken") as response,
     ):
         assert await anext(response.aiter_bytes()) == b"part"
@@ -161,7 +166,7 @@ async def test_failed_stream_leaves_others_of_its_connection_alone(url: str) -> 
 
 
 def test_stream_that_fails_after_its_end_leaves_the_next_request_alone(url: str) -> None:
-    with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=url, timeout=PATIENCE_S, verify=False) as client:
         assert client.get("/late").text == "whole"
         assert client.get("/slow?other=ends").text == "slow"
 
@@ -180,7 +185,7 @@ def test_stream_that_fails_after_its_end_leaves_the_next_request_alone(url: str)
     ],
 )
 def test_documented_wrapper(url: str, forwarded: list[tuple[str, str]], seen: object) -> None:
-    answer = httpx.get(f"{url}/", headers=forwarded, timeout=PATIENCE_S).json()
+    answer = httpx.get(f"{url}/", headers=forwarded, timeout=PATIENCE_S, verify=False).json()
     is_forwarded = isinstance(seen, str)
     assert answer["client"] == (seen if is_forwarded else "127.0.0.1")
     assert answer["url"] == (url.replace("http:", "https:") if is_forwarded else url) + "/"
@@ -195,6 +200,7 @@ async def test_streamed_upload_over_http_2(url: str, path: str, size: int) -> No
         yield b"x" * (size % 10_000)
 
     options = {"base_url": url, "timeout": PATIENCE_S, "http1": False, "http2": True}
+    options["verify"] = False
     async with httpx.AsyncClient(**options) as client:  # type: ignore[arg-type]
         response = await client.post(path, content=chunks())
     assert (response.status_code, response.text) == (200, str(size))
@@ -219,7 +225,7 @@ def test_client_that_leaves_within_an_upload_over_http_2(
     url: str, headers: list[tuple[str, str]], resets: bool
 ) -> None:
     def who_left() -> str:
-        return httpx.get(f"{url}/left", timeout=PATIENCE_S).text
+        return httpx.get(f"{url}/left", timeout=PATIENCE_S, verify=False).text
 
     peer, connection = h2_upload(url, *headers)
     with peer:

@@ -293,7 +293,9 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Se
 
 @pytest.fixture
 def client(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.url, timeout=PATIENCE_S, trust_env=False) as client:
+    with httpx.Client(
+        base_url=server.url, timeout=PATIENCE_S, trust_env=False, verify=False
+    ) as client:
         yield client
 
 

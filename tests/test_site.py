@@ -8,8 +8,6 @@ import html
 import re
 import socket
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from linting import lint_response
 from serving import ServedApp
 
 # Example apps are served by one interpreter; what differs between them shows in smaller tests.
@@ -31,7 +30,7 @@ class Visitor:
     """A browser without JavaScript: it keeps cookies, and says where a form was."""
 
     def __init__(self, url: str) -> None:
-        self.http = httpx.Client(base_url=url, timeout=30)
+        self.http = httpx.Client(base_url=url, timeout=30, verify=False)
         self.http.headers["Origin"] = url
 
     def get(self, path: str, **headers: str) -> httpx.Response:
@@ -431,15 +430,6 @@ def test_httplint_finds_no_fault(site: str, path: str) -> None:
         connection.sendall(request.encode())
         while data := connection.recv(65536):
             received += data
-    ended = subprocess.run(
-        [Path(sys.executable).with_name("httplint"), "-n"],
-        input=received,
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
-    notes = re.findall(r"^\* \[(\w+)\] (.+)$", ended.stdout.decode(), re.MULTILINE)
-    assert notes
     expected = (
         # By what htmx asks for, by encoding, and by who asks.
         "This resource varies in",
@@ -448,7 +438,7 @@ def test_httplint_finds_no_fault(site: str, path: str) -> None:
         # Date is uvicorn's, and httplint compares it with the time at which it runs itself.
         "The server's clock is",
     )
-    faults = [note for level, note in notes if level in ("BAD", "WARN")]
+    faults = [note for level, note in lint_response(received) if level in ("BAD", "WARN")]
     assert [note for note in faults if not note.startswith(expected)] == []
 
 

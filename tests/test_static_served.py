@@ -53,7 +53,9 @@ def start(
 
 def check(served: ServedApp, folder: Path) -> None:
     content = (folder / "large.bin").read_bytes()
-    with httpx.Client(base_url=f"http://127.0.0.1:{served.port}", timeout=30) as client:
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{served.port}", timeout=30, verify=False
+    ) as client:
         small = client.get("/small.txt")
         assert (small.status_code, small.content) == (200, b"small")
         whole = client.get("/large.bin")
@@ -173,7 +175,9 @@ def test_a_gibibyte_by_a_range_of_its_middle(
     received = 0
     has_middle = False
     with (
-        httpx.Client(base_url=f"http://127.0.0.1:{served.port}", timeout=60) as client,
+        httpx.Client(
+            base_url=f"http://127.0.0.1:{served.port}", timeout=60, verify=False
+        ) as client,
         client.stream("GET", "/sparse.bin", headers=wanted) as response,
     ):
         assert response.status_code == 206

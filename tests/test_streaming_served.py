@@ -232,7 +232,7 @@ class Server:
     def is_ready(self) -> bool:
         assert self.process.poll() is None, self.log.read_text()
         try:
-            return httpx.get(self.url, trust_env=False).text == "alive"
+            return httpx.get(self.url, trust_env=False, verify=False).text == "alive"
         except httpx.TransportError:
             return False
 
@@ -256,7 +256,9 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Se
 
 @pytest.fixture
 def client(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.url, timeout=PATIENCE_S, trust_env=False) as client:
+    with httpx.Client(
+        base_url=server.url, timeout=PATIENCE_S, trust_env=False, verify=False
+    ) as client:
         yield client
         assert client.get("/").text == "alive"
 

@@ -357,10 +357,10 @@ def test_page_that_is_left_ends_its_connections(browser: Browser, served: Served
         f"ws://127.0.0.1:{served.port}/crowd",
     )
     http = f"http://127.0.0.1:{served.port}"
-    assert httpx.get(f"{http}/state").json()["clients"] == 1
+    assert httpx.get(f"{http}/state", verify=False).json()["clients"] == 1
     browser.open(f"{http}/only")
     for _ in range(100):
-        if httpx.get(f"{http}/state").json()["clients"] == 0:
+        if httpx.get(f"{http}/state", verify=False).json()["clients"] == 0:
             return
         browser.run("await new Promise((resolve) => setTimeout(resolve, 50));")
     raise AssertionError("the connection is still there")

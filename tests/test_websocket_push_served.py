@@ -37,13 +37,13 @@ def served(request: Any, tmp_path: Any) -> Iterator[ServedApp]:
 
 async def subscribed(served: ServedApp, count: int) -> None:
     """Waits until the app has so many subscriptions."""
-    async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_S, verify=False) as client:
         url = f"http://127.0.0.1:{served.port}/subscribed/{count}"
         assert (await client.get(url)).json() == count
 
 
 async def publish(served: ServedApp, channel: str, text: str) -> None:
-    async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_S, verify=False) as client:
         await client.post(f"http://127.0.0.1:{served.port}/publish/{channel}", content=text)
 
 

@@ -117,7 +117,7 @@ class Server:
 
     async def state(self) -> dict[str, Any]:
         """What the app has seen so far."""
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(verify=False) as client:
             answer = await client.get(f"{self.http}/state")
         found: dict[str, Any] = answer.json()
         return found
@@ -272,7 +272,7 @@ async def route_of_a_sub_app(server: Server) -> None:
 
 @behaviour
 async def plain_get_is_426(server: Server) -> None:
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(verify=False) as client:
         response = await client.get(f"{server.http}/echo")
         assert response.status_code == 426
         assert response.headers["upgrade"] == "websocket"
@@ -710,7 +710,7 @@ async def slow_handler(server: Server) -> None:
             seen = sent
         assert sent < 200
         assert server.served.memory_bytes() - before < 150 * MIB
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(verify=False) as client:
             await client.post(f"{server.http}/go")
         await asyncio.wait_for(flooding, 60)
     assert await server.end("slow")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from workspace import ROOT
@@ -13,20 +14,22 @@ _LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "dist", "*.db*")
 _SITE = "site"  # of the docs; an example has the same name
 
 
-def _left_out(folder: str, names: list[str]) -> set[str]:
-    found = _LEFT_OUT(folder, names)
-    return found | {_SITE} if Path(folder) == ROOT else found
-
-
 class Checkout:
     """A copy of the files of the repository as they are.
 
     Args:
         root: A folder that isn't there.
+        without: Folders of the repository that the copy has no need of.
     """
 
-    def __init__(self, root: Path) -> None:
-        shutil.copytree(ROOT, root, ignore=_left_out)
+    def __init__(self, root: Path, without: Iterable[str] = ()) -> None:
+        left_out = {_SITE, *without}
+
+        def ignore(folder: str, names: list[str]) -> set[str]:
+            found = _LEFT_OUT(folder, names)
+            return found | left_out if Path(folder) == ROOT else found
+
+        shutil.copytree(ROOT, root, ignore=ignore)
         self.root = root
 
     def read(self, name: str) -> str:
@@ -43,6 +46,19 @@ class Checkout:
         text = self.read(name)
         assert text.count(old) == 1, (name, old)
         self.write(name, text.replace(old, new))
+
+    def restore(self, files: dict[str, bytes]) -> None:
+        """Undoes all changes since `files()` gave these."""
+        now = self.files()
+        for name in now.keys() - files.keys():
+            (self.root / name).unlink()
+        for name, content in files.items():
+            if now.get(name) != content:
+                (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+                (self.root / name).write_bytes(content)
+        for folder in sorted(self.root.rglob("*"), reverse=True):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
 
     def files(self) -> dict[str, bytes]:
         """Returns what is in all files, by their names."""

@@ -56,7 +56,9 @@ class _Server:
         end = time.monotonic() + STARTUP_S
         while time.monotonic() < end and self._process.poll() is None:
             try:
-                status = httpx.get(f"http://127.0.0.1:{self._port}/", timeout=10).status_code
+                status = httpx.get(
+                    f"http://127.0.0.1:{self._port}/", timeout=10, verify=False
+                ).status_code
             except httpx.TransportError:
                 time.sleep(0.05)
             else:

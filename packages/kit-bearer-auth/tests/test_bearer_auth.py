@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit import Context, HTTPException, Kit, Response
+from kit.authoring.vary import get_vary
 from kit.bearer_auth import FailureOptions, bearer_auth
-from kit.interface.dependence import dependence
 
 TOKEN = "a.b_c~d+e/f-9=="
 B64TOKEN_CHARACTERS = string.ascii_letters + string.digits + "-._~+/"
@@ -567,7 +567,7 @@ def test_a_challenge_of_ones_own_needs_a_scheme(header: str) -> None:
 async def test_header_that_caches_are_told_of(header_name: str, names: str | None) -> None:
     app: Kit[Any, Any] = Kit()
     app.use(bearer_auth(token=TOKEN, header_name=header_name))
-    app.get("/x", lambda c: c.json(dependence(c)))
+    app.get("/x", lambda c: c.json(get_vary(c)))
     response = await app.request("/x", {"headers": {header_name: f"Bearer {TOKEN}"}})
     assert await response.json() == names
 

@@ -27,7 +27,13 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def run(backend: str) -> Callable[..., Any]:
+def backend_options() -> dict[str, Any]:
+    """Options of the event loop; for tests to override."""
+    return {}
+
+
+@pytest.fixture
+def run(backend: str, backend_options: dict[str, Any]) -> Callable[..., Any]:
     """Runs an async function on asyncio and on trio, and returns its result.
 
     What the function dropped is collected while the loop still runs: under trio a generator
@@ -43,7 +49,7 @@ def run(backend: str) -> Callable[..., Any]:
             return result
 
         try:
-            return anyio.run(bounded, backend=backend)
+            return anyio.run(bounded, backend=backend, backend_options=backend_options)
         finally:
             gc.collect()
 

@@ -27,7 +27,9 @@ def until(look: Callable[[], int], expected: int) -> None:
 def client_of(served: ServedApp) -> httpx.Client:
     """A client that opens a connection for each request, as load balancers do for probes."""
     limits = httpx.Limits(max_keepalive_connections=0)
-    return httpx.Client(base_url=f"http://127.0.0.1:{served.port}", timeout=30, limits=limits)
+    return httpx.Client(
+        base_url=f"http://127.0.0.1:{served.port}", timeout=30, limits=limits, verify=False
+    )
 
 
 def test_after_sigterm_it_answers_but_is_not_ready_and_a_thread_that_hangs_doesnt_hold_it(

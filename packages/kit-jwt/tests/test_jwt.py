@@ -15,8 +15,8 @@ from pydantic import BaseModel
 
 import kit.jwt
 from kit import Context, HTTPException, Kit
-from kit.cookie import format_cookie, set_signed_cookie
 from kit.authoring.vary import get_vary
+from kit.cookie import format_cookie, set_signed_cookie
 from kit.interface.metadata import get_facts
 from kit.jwt import (
     JwtAlgorithmMismatchError,
@@ -174,7 +174,7 @@ async def test_every_method() -> None:
 async def test_headers_that_caches_are_told_of(options: Any, names: str | None) -> None:
     app: Kit[Any, Any] = Kit()
     app.use(jwt(secret=SECRET, alg="HS256", **options))
-    app.get("/x", lambda c: c.json(dependence(c)))
+    app.get("/x", lambda c: c.json(get_vary(c)))
     header = options.get("header_name", "Authorization")
     response = await app.request("/x", {"headers": {header: f"Bearer {TOKEN}"}})
     assert await response.json() == names

@@ -35,7 +35,7 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def waits(served: str) -> Any:
-    async with httpx2.AsyncClient() as client:
+    async with httpx2.AsyncClient(verify=False) as client:
         return (await client.get(f"{served}/waits")).json()
 
 
@@ -92,7 +92,7 @@ async def test_each_user_calls_with_their_own_credentials(served: str, path: str
 
 
 async def test_a_session_of_one_user_is_unknown_to_another(served: str):
-    async with httpx2.AsyncClient(headers={"accept": ACCEPT}) as client:
+    async with httpx2.AsyncClient(headers={"accept": ACCEPT}, verify=False) as client:
         ada = {"authorization": "Bearer of-ada"}
         url = f"{served}/sessions"
         opened = await client.post(url, json=message("initialize", OPENING), headers=ada)
@@ -129,7 +129,7 @@ async def test_a_call_ends_when_the_client_cancels_it(served: str, path: str):
 
 
 async def test_a_guard_of_the_server_answers_as_it_does_elsewhere(served: str):
-    async with httpx2.AsyncClient(headers={"accept": ACCEPT}) as client:
+    async with httpx2.AsyncClient(headers={"accept": ACCEPT}, verify=False) as client:
         refused = await client.post(f"{served}/guarded", json=message("tools/list"))
         assert refused.status_code == 401
         assert refused.headers["www-authenticate"].startswith("Bearer")
@@ -141,7 +141,7 @@ async def test_a_guard_of_the_server_answers_as_it_does_elsewhere(served: str):
 
 async def test_pages_of_an_allowed_origin_can_use_it_with_kit_cors(served: str):
     origin = {"origin": "https://inspector.example"}
-    async with httpx2.AsyncClient(headers={"accept": ACCEPT, **origin}) as client:
+    async with httpx2.AsyncClient(headers={"accept": ACCEPT, **origin}, verify=False) as client:
         asked = {
             "access-control-request-method": "POST",
             "access-control-request-headers": "content-type, mcp-session-id",
@@ -158,7 +158,9 @@ async def test_pages_of_an_allowed_origin_can_use_it_with_kit_cors(served: str):
 
 
 async def test_cve_2025_66416_a_rebound_name_is_refused_over_sockets(served: str):
-    async with httpx2.AsyncClient(headers={"accept": ACCEPT, "host": "evil.example"}) as client:
+    async with httpx2.AsyncClient(
+        headers={"accept": ACCEPT, "host": "evil.example"}, verify=False
+    ) as client:
         for path in ("/mcp", "/sessions"):
             refused = await client.post(served + path, json=message("tools/list"))
             assert refused.status_code == 421
@@ -175,7 +177,9 @@ async def test_an_origin_with_another_port_is_another_one(served: str, path: str
         "http://localhost:1": 403,
         "null": 403,
     }
-    async with httpx2.AsyncClient(headers={"accept": ACCEPT, "host": f"localhost:{port}"}) as c:
+    async with httpx2.AsyncClient(
+        headers={"accept": ACCEPT, "host": f"localhost:{port}"}, verify=False
+    ) as c:
         for origin, status in origins.items():
             headers = {"origin": origin}
             sent = await c.post(served + path, json=message("initialize", OPENING), headers=headers)

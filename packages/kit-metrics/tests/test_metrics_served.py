@@ -49,7 +49,9 @@ def single(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedApp]:
 
 @pytest.fixture
 def client(single: ServedApp) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"http://127.0.0.1:{single.port}", timeout=30) as client:
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{single.port}", timeout=30, verify=False
+    ) as client:
         yield client
 
 
@@ -57,7 +59,7 @@ def test_a_client_that_leaves_a_stream_counts_once(client: httpx.Client) -> None
     with client.stream("GET", "/wait/1") as response:
         lines = response.iter_lines()
         first = next(lines)
-        with httpx.Client(base_url=client.base_url) as other:
+        with httpx.Client(base_url=client.base_url, verify=False) as other:
             in_progress = samples(other, "http_requests_in_progress")
             assert in_progress["/wait/:number", ""] == 1
             assert ("/wait/:number", "200") not in samples(other, "http_requests_total")
@@ -87,7 +89,7 @@ def test_the_sums_over_processes_are_what_a_client_counted(
         # Each request has a connection of its own, and the system chooses which process gets it.
         limits = httpx.Limits(max_keepalive_connections=0)
         base_url = f"http://127.0.0.1:{served.port}"
-        with httpx.Client(base_url=base_url, timeout=30, limits=limits) as client:
+        with httpx.Client(base_url=base_url, timeout=30, limits=limits, verify=False) as client:
             counts = asked_of_all(client)
             count = sum(counts.values())
             sent = sum(len(pid) * times for pid, times in counts.items())

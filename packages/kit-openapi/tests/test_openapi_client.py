@@ -249,7 +249,7 @@ def test_text_is_formatted_and_type_checks(source: str, tmp_path: Path) -> None:
     for command in (
         ["ruff", "format", "--isolated", "--check", str(file)],
         ["ruff", "check", "--isolated", str(file)],
-        ["mypy", "--strict", "--no-incremental", "--config-file=", str(file)],
+        ["mypy", "--strict", "--config-file=", str(file)],
     ):
         done = subprocess.run(
             [sys.executable, "-m", *command], capture_output=True, text=True, cwd=tmp_path

@@ -16,7 +16,9 @@ from serving import ServedApp
 def client(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[httpx.Client]:
     with (
         ServedApp(request.param, "rate_limit_app:app", tmp_path / "log") as served,
-        httpx.Client(base_url=f"http://127.0.0.1:{served.port}", timeout=30) as client,
+        httpx.Client(
+            base_url=f"http://127.0.0.1:{served.port}", timeout=30, verify=False
+        ) as client,
     ):
         yield client
 

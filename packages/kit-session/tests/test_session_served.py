@@ -29,7 +29,9 @@ def shop(request, tmp_path_factory):
 
 @pytest.fixture
 async def browser(shop):
-    async with httpx.AsyncClient(base_url=shop, follow_redirects=True, timeout=30) as client:
+    async with httpx.AsyncClient(
+        base_url=shop, follow_redirects=True, timeout=30, verify=False
+    ) as client:
         yield client
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from kit.interface import UnsupportedPathError
+
 from ._parsing import split_pattern
 
 _NAME = r"[^\W\d][\w-]*"
