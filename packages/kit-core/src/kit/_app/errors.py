@@ -19,9 +19,9 @@ from kit.interface.signatures import describe
 from kit.web import ClientDisconnectedError, Response
 
 if TYPE_CHECKING:
-    from kit._hints import explain
+    from kit._support.hints import explain
 else:
-    import_late(globals(), "kit._hints", "explain")
+    import_late(globals(), "kit._support.hints", "explain")
 
 _logger = logging.getLogger("kit")
 _CLASSES_OF_MISTAKES = (AttributeError, TypeError)
