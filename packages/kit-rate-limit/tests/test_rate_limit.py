@@ -330,7 +330,7 @@ async def test_slowapi_281_a_limiter_of_the_app_limits_every_route() -> None:
 
 
 def test_slowapi_281_a_limiter_that_is_not_called_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"when it is called: write rate_limit\(\)$"):
+    with pytest.raises(TypeError, match=r"write rate_limit\(\.\.\.\)"):
         Kit().use(rate_limit)  # type: ignore[arg-type]
 
 

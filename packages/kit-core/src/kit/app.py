@@ -637,7 +637,7 @@ class Kit(ASGIApplication, Generic[B, V]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            from kit._hints import hint
+            from kit._support.hints import hint
 
             text = f"{type(self).__name__!r} object has no attribute {name!r}{hint('app', name)}"
             raise AttributeError(text, name=name, obj=self)

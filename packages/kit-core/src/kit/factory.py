@@ -25,10 +25,7 @@ __all__ = ("AppOptions", "Factory", "create_factory", "create_middleware")
 
 ResultT = TypeVar("ResultT")
 
-_ASYNC_INIT = (
-    "create_factory(init_app=...) takes a plain function, not an async one: "
-    "what waits belongs in the lifespan of the app"
-)
+_ASYNC_INIT = "create_factory(init_app=...) takes a plain function, not an async one"
 
 
 class AppOptions(TypedDict, Generic[B, V], total=False):
@@ -94,8 +91,7 @@ class Factory(Generic[B, V]):
             if self._has_used_router:
                 raise ValueError(
                     "create_app() can't use the router of default_app_options again: it has the "
-                    "routes of the first app; give default_app_options the name of a router, or "
-                    "create_app(router=...) another one"
+                    "routes of the first app"
                 )
             self._has_used_router = True
         app: Kit[B, V] = Kit(**merged)

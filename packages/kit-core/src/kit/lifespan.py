@@ -143,8 +143,7 @@ class Lifespan:
                 raise RuntimeError(
                     f"The lifespans of two apps that are part of this one yield {name!r} with "
                     f"different values, and c.env has one; the second is that of "
-                    f"{describe(child._name)}: give the values different names, or yield {name!r} "
-                    "in the lifespan of the app around them"
+                    f"{describe(child._name)}"
                 )
 
     async def _start_own(self, stack: AsyncExitStack) -> Any:

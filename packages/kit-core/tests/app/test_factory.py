@@ -84,7 +84,7 @@ KNOWN = "expected 'strict', 'router', 'get_path', 'lifespan', 'limits' or 'metho
     [
         ({"init_app": "logger"}, TypeError, "takes a function (app), not 'logger'"),
         ({"init_app": mark}, TypeError, "takes a function (app): got the signature mark(c"),
-        ({"init_app": fail}, TypeError, "takes a plain function, not an async one: what waits"),
+        ({"init_app": fail}, TypeError, "takes a plain function, not an async one"),
         ({"default_app_options": ["strict"]}, TypeError, "takes a mapping with 'strict'"),
         (
             {"default_app_options": {"debug": True}},

@@ -106,7 +106,7 @@ def _handlers_for(place: Route | str | None, c: Context[Any, Any]) -> Sequence[E
 async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -> Response:
     c._fail(error)
     if error.__class__ in _CLASSES_OF_MISTAKES:
-        from kit._hints import explain  # here, since most apps never need it
+        from kit._support.hints import explain  # here, since most apps never need it
 
         explain(error)
     response = await settle(on_error(error, c), on_error)
@@ -118,7 +118,7 @@ async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -
 def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
     """Logs an exception and returns the plain 500."""
     if error.__class__ in _CLASSES_OF_MISTAKES:
-        from kit._hints import explain  # here, since most apps never need it
+        from kit._support.hints import explain  # here, since most apps never need it
 
         explain(error)
     _logger.error("Exception in %s %s", c.req.method, ascii(c.req.path)[1:-1], exc_info=error)

@@ -26,7 +26,7 @@ async def settle(result: Any, handler: Any) -> Response | None:
 
 
 def _refused(result: Any, handler: Any) -> HandlerError:
-    from kit._hints import hint
+    from kit._support.hints import hint
 
     what = type(result).__name__
     if isinstance(result, type):

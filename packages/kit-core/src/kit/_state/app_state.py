@@ -216,7 +216,7 @@ class AppState:
                 first, second = other.routed_at or "this app", self.routed_at or "this app"
                 raise ValueError(
                     f"Two apps have a not_found() for the paths below {self.base_path!r}, so one "
-                    f"would never run: that of {first}, and that of {second}. Leave one of them out"
+                    f"would never run: that of {first}, and that of {second}"
                 )
 
     def method_not_allowed_at(self, path: str) -> bool:
