@@ -58,7 +58,7 @@ async def served(
         "raw_path": path.encode(),
         "query_string": b"",
         "root_path": "",
-        "headers": [(name.encode(), value.encode()) for name, value in headers],
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers],
         "client": ("127.0.0.1", 1234),
         "server": ("127.0.0.1", 80),
     }
@@ -358,6 +358,12 @@ def test_a_length_that_is_no_number(run: Callable[..., Any], declared: str) -> N
         return await served(app_with(content), [b"x"], header)
 
     assert run(ask) == (400, "Invalid Content-Length", 0)
+
+
+@pytest.mark.parametrize("declared", ["\xb2", "5\xb9", "5,\xb3"])
+def test_a_length_with_a_superscript_digit(run: Callable[..., Any], declared: str) -> None:
+    answer = run(served, app_with(content), [b"x"], ("content-length", declared))
+    assert answer == (400, "Invalid Content-Length", 0)
 
 
 def test_two_lines_of_different_lengths(run: Callable[..., Any]) -> None:

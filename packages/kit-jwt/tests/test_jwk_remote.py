@@ -289,11 +289,10 @@ def test_lookup_of_a_name_that_takes_too_long(run: Run, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     try:
-        assert run(status, app_with(timeout=0.001), "one") == 503
+        assert run(status, app_with(timeout=0.2), "one") == 503
         assert not ended.is_set()
     finally:
         release.set()
-    assert ended.wait(20)
 
 
 def test_source_that_is_not_there(run: Run) -> None:

@@ -96,8 +96,6 @@ def merge_path(base: str, path: str) -> str:
     Returns:
         The whole path, with a leading slash.
     """
-    if base == "/" or not base:
-        return path if path.startswith("/") else "/" + path
     if not base.startswith("/"):
         base = "/" + base
     if path == "/":
