@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from kit.interface import METHOD_NAME_ALL, UnsupportedPathError
 
-from .patterns import foreign_syntax, literal_in_paths, split_pattern
+from .patterns import check_syntax, literal_in_paths, split_pattern
 from .smart_router import default_router
 
 
@@ -43,11 +43,7 @@ def _routable(pattern: str) -> list[str]:
     """Returns the patterns that a router gets for a pattern, as an app does for a route."""
     if not pattern:
         raise UnsupportedPathError(pattern, "it is empty; the root is '/'")
-    translated = foreign_syntax(pattern)
-    if translated is not None:
-        raise UnsupportedPathError(
-            pattern, f"a parameter begins with a colon, as in {translated!r}"
-        )
+    check_syntax(pattern)
     segments = [
         each if each.startswith(":") else literal_in_paths(pattern, each)
         for each in split_pattern(pattern)
