@@ -1324,7 +1324,6 @@ NOT_IN_THE_TABLE = {
     "kit.channels.testing:BackendConformance.run(test)": _TOOL,
     "kit.channels:Subscription(enter)": _TOOL,
     "kit.channels:Subscription(leave)": _TOOL,
-    "kit.compose:chain_for(chains)": _TOOL,
     "kit.concurrency:DetachedTask(on_end)": _TOOL,
     "kit.concurrency:DetachedTask(work)": _TOOL,
     "kit.factory:Factory(default_app_options)": "options of Kit",

@@ -48,7 +48,7 @@ FOR_DEVELOPERS = {"CONTRIBUTING.md", "benchmarks/README.md"}
 REFERENCE = "docs/reference/"
 PACKAGES = workspace.packages()
 # Public modules whose names are for no user: the innermost of the core, and the `kit` command.
-NOT_SHOWN = {"kit.compose", "kit.dev.cli"}
+NOT_SHOWN = {"kit.dev.cli"}
 # Texts on the page for troubleshooting: of Python, of browsers, and what isn't a message.
 SAID_BY_OTHERS = {
     "No module named 'kit...'",

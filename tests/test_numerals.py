@@ -258,7 +258,6 @@ async def test_the_place_of_an_error() -> None:
         "path": "lines[1].price",
         "message": "Invalid decimal string",
         "type": "decimal_parsing",
-        "target": "json",
     }
 
 

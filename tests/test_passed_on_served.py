@@ -82,7 +82,7 @@ async def test_426_says_what_to_upgrade_to() -> None:
 async def test_each_name_is_warned_of_once(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kit._serving.response._warned", set())
+    monkeypatch.setattr("kit._engine.framing._warned", set())
     for _ in range(2):
         for path in PATHS:
             await by_asgi(app, path)

@@ -64,8 +64,8 @@ def test_no_patterns() -> None:
     ("pattern", "reason"),
     [
         ("", "it is empty; the root is '/'"),
-        ("/users/{id}", "a parameter begins with a colon, as in '/users/:id'"),
-        ("/users/<int:id>", "a parameter begins with a colon, as in '/users/:id{[0-9]+}'"),
+        ("/users/{id}", "is no parameter of Kit, which has one colon"),
+        ("/users/<int:id>", "is no parameter of Kit, which has one colon"),
         ("/a?b=1", "a path can't contain '?' or '#'"),
         ("/a#b", "a path can't contain '?' or '#'"),
         (
@@ -87,4 +87,5 @@ def test_no_patterns() -> None:
 def test_patterns_that_match_nothing(pattern: str, reason: str) -> None:
     with pytest.raises(UnsupportedPathError) as raised:
         path_matcher("/fine", pattern)
-    assert (raised.value.path, raised.value.reason) == (pattern, reason)
+    assert raised.value.path == pattern
+    assert reason in raised.value.reason

@@ -55,11 +55,12 @@ def frame(c: Context[Any, Any]) -> tuple[int, list[HeaderLine], Any]:
         put(response, USED)
         return status, [*lines], body
     content = body or b""
-    if status == 304 or (is_head and body is None):
+    without_content = status in WITHOUT_CONTENT
+    if status == 304 or (is_head and body is None and not without_content):
         return status, [*lines], b""
     if lines.__class__ is not tuple:
         lines = [line for line in lines if line[0] != CONTENT_LENGTH]
-    if status in WITHOUT_CONTENT:
+    if without_content:
         return status, [*lines], b""
     return status, [*lines, length_line(len(content))], b"" if is_head else content
 

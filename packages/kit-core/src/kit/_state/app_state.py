@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from .route import Route
     from .table import RouteTable
 
-# The results of the router that are kept. Servers limit paths to 64 kB, so these are 16 MB at most.
+# The results of the router that are kept. A client chooses paths and methods, so neither long paths
+# nor unknown methods are kept.
 _MOST_MATCHES = 256
+_LONGEST_PATH = 256
+_COMMON_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 # Most apps need far fewer. In some, nearly every path matches another subset of the middleware.
 _MOST_COMPOSED = 4096
@@ -308,10 +311,21 @@ class AppState:
         table = self.table
         found = self._search(method, path)
         table.closed = True
-        self.find = (
-            lru_cache(_MOST_MATCHES)(self._search) if is_cacheable(table.router) else self._search
-        )
+        self.find = self._search_of_kept() if is_cacheable(table.router) else self._search
         return found
+
+    def _search_of_kept(self) -> Callable[[str, str], tuple[Any, Run]]:
+        """Returns a function that searches as `_search` does, and keeps some of the results."""
+        search = self._search
+        find_kept = lru_cache(_MOST_MATCHES)(search)
+        methods = self.table.methods() | _COMMON_METHODS
+
+        def find(method: str, path: str) -> tuple[Any, Run]:
+            if len(path) <= _LONGEST_PATH and method in methods:
+                return find_kept(method, path)
+            return search(method, path)
+
+        return find
 
     def _search(self, method: str, path: str) -> tuple[Any, Run]:
         match = self.table.router.match(method, path)
