@@ -147,7 +147,7 @@ def test_project_passes_its_own_tests(
 def test_plugin(
     template: str, kind: str, extra: list[str], group: str, target: str, folder: Path
 ) -> None:
-    """tests/test_kit_command.py installs them, and runs their tests."""
+    """tests/packaging/test_kit_command.py installs them, and runs their tests."""
     result = new("My.Shop", "--template", template)
     assert result.exit_code == 0
     assert result.output.endswith(

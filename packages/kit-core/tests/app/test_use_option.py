@@ -351,9 +351,8 @@ def test_app_of_a_base_path_as_decorator() -> None:
 
 
 NO_DECORATOR = (
-    r"A Kit app was called with one argument, .*save \(.*test_use.py:\d+\): expected the scope, "
-    r"receive and send of an ASGI server. An app isn't a decorator: write @app.get\(path\), and "
-    r"@app.get\(path, use=\[...\]\) for middleware before the decorated function"
+    r"one argument, .*save \(.*test_use_option.py:\d+\).* An app isn't a decorator: "
+    r"write @app.get\(path\), and @app.get\(path, use=\[...\]\)"
 )
 
 
@@ -390,9 +389,8 @@ def part(app: Kit) -> None:
 @pytest.mark.parametrize("decorate", [bare, bare_behind_middleware, error_handler, part])
 def test_any_other_call_with_a_function_is_refused_and_takes_nothing_back(decorate: Any) -> None:
     app = Kit()
-    with pytest.raises(TypeError) as caught:
+    with pytest.raises(TypeError, match=NO_DECORATOR):
         decorate(app)
-    assert re.fullmatch(NO_DECORATOR, str(caught.value)), str(caught.value)
     assert [each.path for each in app.routes] == ["/kept"]
 
 
