@@ -203,16 +203,11 @@ def converse(request: pytest.FixtureRequest, served: ServedApp) -> Converse:
     return by_browser(browser, served, f"http://127.0.0.1:{served.port}")
 
 
-def test_messages_and_close_codes(converse: Converse, served: ServedApp) -> None:
+def test_messages_come_back(converse: Converse) -> None:
     sent = ["text", [0, 255], "", [], "aé€\U0001f600", "x" * 100_000]
     seen = converse("/echo", [], sent, 4001, "bye")
     assert seen["messages"] == sent
     assert (seen["code"], seen["reason"], seen["wasClean"]) == (4001, "bye", True)
-    seen = converse("/close/4002?reason=%C3%A9", [], [], 0, "")
-    assert (seen["code"], seen["reason"]) == (4002, "é")
-    assert seen["wasClean"] or served.server == NEVER_SURELY_CLEAN
-    seen = converse("/raise/fault", [], [], 0, "")
-    assert (seen["code"], seen["reason"]) == (1011, "Internal Server Error")
 
 
 # What the same text is called in `test_websocket_served.py`: path, subprotocols that are offered,
@@ -244,10 +239,15 @@ TALKS: dict[str, tuple[str, list[str], list[Any], int, str, dict[str, Any]]] = {
             (1001, "away"),
             (1008, "policy"),
             (3000, ""),
+            (4002, "\u00e9"),
             (4999, LONG_REASON),
         )
     },
     "handler_returns": ("/own", [], [], 0, "", {"code": 1000}),
+    "handler_raises": (
+        *("/raise/fault", [], [], 0, ""),
+        {"code": 1011, "reason": "Internal Server Error"},
+    ),
     "handler_raises_an_answer": (
         *("/raise/http", [], [], 0, ""),
         {"code": 1008, "reason": "not for you"},
@@ -275,14 +275,23 @@ TALKS: dict[str, tuple[str, list[str], list[Any], int, str, dict[str, Any]]] = {
         *("/protocols", ["v3.chat", "v1.chat"], [], 0, ""),
         {"opened": True, "protocol": "v1.chat", "code": 1000},
     ),
+    # Node 20 drops a message that comes together with the acceptance.
+    "protocol_by_preference_of_the_server": (
+        *("/protocols", ["v1.chat", "v2.chat"], [], 0, ""),
+        {"opened": True, "protocol": "v2.chat"},
+    ),
     "no_protocol_offered": ("/protocols", [], [], 0, "", {"opened": True, "protocol": ""}),
     **{
-        name: (path, [], [], 0, "", {"opened": False, "code": 1006, "errors": 1, "messages": []})
-        for name, path in (
-            ("not_found", "/nowhere"),
-            ("any_refusal_is_no_acceptance", "/only"),
-            ("a_route_of_another_method", "/posted"),
-            ("mounted_application_denies", "/foreign/denied"),
+        name: (
+            *(path, offered, [], 0, ""),
+            {"opened": False, "code": 1006, "errors": 1, "messages": []},
+        )
+        for name, path, offered in (
+            ("not_found", "/nowhere", []),
+            ("any_refusal_is_no_acceptance", "/only", []),
+            ("a_route_of_another_method", "/posted", []),
+            ("mounted_application_denies", "/foreign/denied", []),
+            ("no_protocol_in_common", "/protocols", ["v0.chat"]),
         )
     },
 }
@@ -308,20 +317,6 @@ def test_large_messages(converse: Converse, request: pytest.FixtureRequest, kind
     size = LARGEST_BYTES[request.node.callspec.params["converse"]]
     seen = converse("/echo", [], [{"kind": kind, "size": size}], 1000, "")
     assert (seen["messages"], seen["code"]) == ([{"same": True, "size": size}], 1000)
-
-
-def test_subprotocols(converse: Converse) -> None:
-    seen = converse("/protocols", ["v1.chat", "v2.chat"], [], 0, "")
-    # Node 20 drops a message that comes together with the acceptance.
-    assert seen["protocol"] == "v2.chat"
-    seen = converse("/protocols", ["v0.chat"], [], 0, "")
-    assert (seen["opened"], seen["code"]) == (False, 1006)
-
-
-@pytest.mark.parametrize("path", ["/nowhere", "/only"])
-def test_refused_handshakes(converse: Converse, path: str) -> None:
-    seen = converse(path, [], [], 0, "")
-    assert (seen["opened"], seen["code"], seen["errors"]) == (False, 1006, 1)
 
 
 def test_browser_of_another_origin(browser: Browser, served: ServedApp) -> None:
