@@ -8,10 +8,11 @@ the middleware, and the one behind a middleware that does nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .peers import KIT
+from .sample_request import SampleRequest
 from .sessions import (
     cookie,
     kit_session,
@@ -24,54 +25,12 @@ from .sessions import (
 )
 
 Pair = tuple[Any, Any]
-TEXT = b"Hello, World!"
 SENT = b"x" * 200
 BASIC = "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="  # RFC 7617: Aladdin, open sesame
 ORIGIN = "https://example.com"
 SECRET = "s3cret"
 JWT_SECRET = "use-a-secret-of-at-least-32-bytes-from-the-environment"
 STARLETTE, LITESTAR = "starlette", "litestar"
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The request of a row, and its answer.
-
-    Attributes:
-        method: HTTP method.
-        headers: Besides Host and Content-Length.
-        sent: The body.
-        status: Status of the answer; None for any.
-        body: Body of the answer; None for any.
-    """
-
-    method: str = "GET"
-    headers: dict[str, str] = field(default_factory=dict)
-    sent: bytes = b""
-    status: int | None = 200
-    body: bytes | None = TEXT
-
-    @property
-    def scope(self) -> dict[str, Any]:
-        """The ASGI scope of the request."""
-        headers = {"host": "localhost", **self.headers}
-        if self.sent:
-            headers["content-length"] = str(len(self.sent))
-        return {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
-            "http_version": "1.1",
-            "method": self.method,
-            "scheme": "http",
-            "path": "/",
-            "raw_path": b"/",
-            "root_path": "",
-            "query_string": b"",
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-            "client": ("127.0.0.1", 50000),
-            "server": ("127.0.0.1", 8000),
-            "extensions": {},
-        }
 
 
 @dataclass(frozen=True)
@@ -87,7 +46,7 @@ class Row:
     """
 
     name: str
-    asked: Asked
+    asked: SampleRequest
     frameworks: dict[str, Callable[[], Pair]]
     whole: bool = False
 
@@ -430,22 +389,22 @@ def session_rows(*, writes: bool) -> Iterator[Row]:
     }
     for place, (options, others) in peers.items():
         name = f"session, {place}, {'write' if writes else 'read'}"
-        yield Row(name, Asked(), {KIT: kit_session(options, writes=writes), **others})
+        yield Row(name, SampleRequest(), {KIT: kit_session(options, writes=writes), **others})
 
 
 def rows() -> tuple[Row, ...]:
     """All rows."""
-    plain = Asked()
-    cross = Asked(headers={"origin": ORIGIN})
-    preflight = Asked(
+    plain = SampleRequest()
+    cross = SampleRequest(headers={"origin": ORIGIN})
+    preflight = SampleRequest(
         "OPTIONS",
         {"origin": ORIGIN, "access-control-request-method": "PUT"},
         status=None,
         body=None,
     )
-    signed_in = Asked(headers={"authorization": BASIC})
+    signed_in = SampleRequest(headers={"authorization": BASIC})
     token = csrf_token()
-    form = Asked(
+    form = SampleRequest(
         "POST",
         {
             "origin": "http://localhost",
@@ -456,7 +415,7 @@ def rows() -> tuple[Row, ...]:
         },
         SENT,
     )
-    upload = Asked("POST", {}, SENT)
+    upload = SampleRequest("POST", {}, SENT)
     cors = {"allow_origins": [ORIGIN]}
     of_all_origins = {
         KIT: kit(made_by("cors", "cors")),
@@ -508,12 +467,12 @@ def rows() -> tuple[Row, ...]:
         ),
         Row(
             "bearer-auth",
-            Asked(headers={"authorization": "Bearer s3cret"}),
+            SampleRequest(headers={"authorization": "Bearer s3cret"}),
             {KIT: kit(made_by("bearer_auth", "bearer_auth", token="s3cret"))},
         ),
         Row(
             "jwt, HS256 and a user",
-            Asked(headers={"authorization": f"Bearer {signed_token()}"}),
+            SampleRequest(headers={"authorization": f"Bearer {signed_token()}"}),
             {KIT: kit(jwt_user), LITESTAR: litestar(on_app_init=litestar_jwt)},
         ),
         Row(
@@ -552,7 +511,7 @@ def rows() -> tuple[Row, ...]:
         Row("request-id", plain, {KIT: kit(made_by("request_id", "request_id"))}),
         Row(
             "templates, a page",
-            Asked(body=RENDERED),
+            SampleRequest(body=RENDERED),
             {KIT: kit_page, STARLETTE: starlette_page, LITESTAR: litestar_page},
         ),
         Row(

@@ -8,8 +8,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .middleware import LITESTAR, STARLETTE, TEXT, Asked, Pair, Row, made_by
+from .middleware import LITESTAR, STARLETTE, Pair, Row, made_by
 from .peers import KIT
+from .sample_request import TEXT, SampleRequest
 
 LEVEL = 6  # of zlib, in all frameworks
 BOOKS = json.dumps(
@@ -103,11 +104,11 @@ def litestar(content: Content) -> Callable[[], Pair]:
 
 def rows() -> tuple[Row, ...]:
     """All rows."""
-    gzip = Asked(headers={"accept-encoding": "gzip"}, body=None)
-    any_coding = Asked(headers={"accept-encoding": "gzip, deflate, br, zstd"}, body=None)
-    plain = Asked(headers={"accept-encoding": "identity"}, body=TEN_KIB)
-    small = Asked(headers={"accept-encoding": "gzip"})
-    known = Asked(
+    gzip = SampleRequest(headers={"accept-encoding": "gzip"}, body=None)
+    any_coding = SampleRequest(headers={"accept-encoding": "gzip, deflate, br, zstd"}, body=None)
+    plain = SampleRequest(headers={"accept-encoding": "identity"}, body=TEN_KIB)
+    small = SampleRequest(headers={"accept-encoding": "gzip"})
+    known = SampleRequest(
         headers={"if-none-match": f'"{hashlib.sha1(TEXT, usedforsecurity=False).hexdigest()}"'},
         status=304,
         body=b"",
@@ -128,7 +129,7 @@ def rows() -> tuple[Row, ...]:
         Row("compress, 10 KiB, zstd", any_coding, {KIT: kit(JSON, best)}),
         Row("compress, 10 KiB, refused", plain, all_of(JSON)),
         Row("compress, 13 bytes", small, all_of(SHORT)),
-        Row("etag", Asked(), {KIT: kit(SHORT, etag)}),
-        Row("etag, 10 KiB of JSON", Asked(body=TEN_KIB), {KIT: kit(JSON, etag)}),
+        Row("etag", SampleRequest(), {KIT: kit(SHORT, etag)}),
+        Row("etag, 10 KiB of JSON", SampleRequest(body=TEN_KIB), {KIT: kit(JSON, etag)}),
         Row("etag, not modified", known, {KIT: kit(SHORT, etag)}, whole=True),
     )

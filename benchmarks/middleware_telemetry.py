@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .middleware import STARLETTE, Asked, Pair, Row, kit, made_by
+from .middleware import STARLETTE, Pair, Row, kit, made_by
 from .peers import KIT
+from .sample_request import SampleRequest
 
 
 def telemetry(sampled: bool) -> Any:
@@ -73,10 +74,10 @@ def rows() -> tuple[Row, ...]:
     """The access log; tracing without an SDK, with one that samples nothing, and all."""
     headers = {"user-agent": "curl/8.0"}
     log = kit(made_by("logger", "access_log", to=lambda line: None))
-    return Row("logger, access log", Asked(headers=headers), {KIT: log}), *(
+    return Row("logger, access log", SampleRequest(headers=headers), {KIT: log}), *(
         Row(
             f"opentelemetry, {name}",
-            Asked(headers=headers),
+            SampleRequest(headers=headers),
             {KIT: kit(kit_traced(sampled)), STARLETTE: starlette_traced(sampled)},
         )
         for name, sampled in (("no SDK", None), ("not sampled", False), ("sampled", True))

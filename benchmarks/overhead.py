@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .asking import ask, seconds_each
-from .middleware import Asked, rows
+from .middleware import rows
 from .middleware_content import rows as rows_of_content
 from .middleware_telemetry import rows as rows_of_telemetry
+from .sample_request import SampleRequest
 from .tables import Table
 
 WARM_UP_REQUESTS = 50
@@ -79,7 +80,7 @@ def measure(rounds: int, slot_s: float) -> Figures:
     return figures
 
 
-async def _verified(app: Any, asked: Asked) -> float:
+async def _verified(app: Any, asked: SampleRequest) -> float:
     """Checks the answer, and returns about how many seconds a request takes."""
     status, body = await ask(app, asked.scope, asked.sent)
     if asked.status not in (None, status) or asked.body not in (None, body):
@@ -88,7 +89,7 @@ async def _verified(app: Any, asked: Asked) -> float:
     return await _timed(app, asked, WARM_UP_REQUESTS)
 
 
-async def _timed(app: Any, asked: Asked, count: int) -> float:
+async def _timed(app: Any, asked: SampleRequest, count: int) -> float:
     return await seconds_each(app, asked.scope, asked.sent, count, time.perf_counter)
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .sample_request import SampleRequest
+
 Pair = tuple[Any, Any]
 SECRET = "9f2c1bd07ae84d5c8e13a6f45b7d20c3"
 
@@ -175,8 +177,6 @@ def _with_cookie(app: Any, bare: Any) -> Pair:
 
 
 async def _cookie_of(app: Any) -> bytes:
-    from .middleware import Asked
-
     found: Iterator[bytes] = iter(())
 
     async def receive() -> dict[str, Any]:
@@ -187,5 +187,5 @@ async def _cookie_of(app: Any) -> bytes:
         if message["type"] == "http.response.start":
             found = (value for name, value in message["headers"] if name.lower() == b"set-cookie")
 
-    await app({**Asked().scope, "path": "/start", "raw_path": b"/start"}, receive, send)
+    await app({**SampleRequest().scope, "path": "/start", "raw_path": b"/start"}, receive, send)
     return next(found).partition(b";")[0]

@@ -27,9 +27,7 @@ LAZY = (
     "anyio",
     "can_ada",
     "importlib.metadata",
-    "msgspec.inspect",
     "multipart",
-    "typing_extensions",
 )
 """What no app needs that sends a text."""
 

@@ -24,7 +24,7 @@ import central
 import reference
 import release
 import workspace
-from workspace import INTERFACE, ROOT
+from workspace import AUTHORING, INTERFACE, ROOT
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
 # The code of a middleware is that of `kit new --template plugin-middleware`.
@@ -93,7 +93,8 @@ def values_for(name: str, word: str, given: argparse.Namespace) -> dict[str, str
     kind = "Middleware" if given.middleware else "Helper"
     description = given.description or f"{kind} for the Kit web framework that {what}."
     others = release.packages()
-    needed = dict.fromkeys([INTERFACE, *given.depends])
+    tools = [AUTHORING] if given.middleware else []  # the template checks an option
+    needed = dict.fromkeys([*tools, INTERFACE, *given.depends])
     ranges = {each: release.find(each, others).version.range() for each in needed}
     keywords = ["web", "framework", "asgi", "http", "kit", *(["middleware"] * given.middleware)]
     entry_point = f'\n[project.entry-points."kit.middleware"]\n{plugin} = "kit.{word}:{word}"\n'

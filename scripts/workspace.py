@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The package with `kit/__init__.py`, and with all modules of `kit` that are in no other package.
 CORE = "kit-core"
 INTERFACE = "kit-interface"
+AUTHORING = "kit-authoring"
 
 
 class Package:

@@ -955,11 +955,11 @@ async def _(function: Any) -> str:
     return await seen(guarded(render, lambda c: c.render("x")))
 
 
-@option("kit:Context.add_exit(exit)", 1, None, True)
+@option("kit:Context.add_cleanup(cleanup)", 1, None, True)
 async def _(function: Any) -> str:
     def handler(c: Context) -> Response:
-        c.add_exit(lambda error: lines.append(str(error)))
-        c.add_exit(function)
+        c.add_cleanup(lambda error: lines.append(str(error)))
+        c.add_cleanup(function)
         raise ValueError("broken")
 
     lines: list[str] = []
@@ -1331,21 +1331,21 @@ NOT_IN_THE_TABLE = {
     "kit.factory:Factory(init_app)": _SAME,
     "kit.factory:Factory.create_app(options)": "options of Kit",
     "kit.factory:create_factory(default_app_options)": "options of Kit",
-    "kit.interface.bodies:read_within(current)": _TOOL,
-    "kit.interface.bodies:read_within(enter)": _TOOL,
-    "kit.interface.calls:call(function)": _TOOL,
-    "kit.interface.conditional:evaluate(get)": _TOOL,
-    "kit.interface.conditional:range_applies(get)": _TOOL,
-    "kit.interface.credentials:compare_by_hash_function(hash_function)": _SAME,
-    "kit.interface.current:Current.run(next)": _TOOL,
-    "kit.interface.models:with_defaults(load)": _TOOL,
-    "kit.interface.numerals:checked(load)": _TOOL,
-    "kit.interface.observing:Observation(report)": _TOOL,
-    "kit.interface.observing:unless(excludes)": _TOOL,
-    "kit.interface.observing:unless(middleware)": _TOOL,
-    "kit.interface.options:OptionChecks.redis(from_url)": _TOOL,
-    "kit.interface.options:OptionChecks.redis(of_client)": _TOOL,
-    "kit.interface.redis:PerLoop(create)": _TOOL,
+    "kit.authoring.bodies:read_within(current)": _TOOL,
+    "kit.authoring.bodies:read_within(enter)": _TOOL,
+    "kit.authoring.maybe_await:call(function)": _TOOL,
+    "kit.http.conditional:evaluate(get)": _TOOL,
+    "kit.http.conditional:range_applies(get)": _TOOL,
+    "kit.authoring.credentials:compare_by_hash_function(hash_function)": _SAME,
+    "kit.authoring.request_var:RequestVar.run(next)": _TOOL,
+    "kit.authoring.models:with_defaults(load)": _TOOL,
+    "kit.authoring.numerals:checked(load)": _TOOL,
+    "kit.authoring.instrumentation:Observation(report)": _TOOL,
+    "kit.authoring.instrumentation:unless(excludes)": _TOOL,
+    "kit.authoring.instrumentation:unless(middleware)": _TOOL,
+    "kit.authoring.options:OptionChecks.redis(from_url)": _TOOL,
+    "kit.authoring.options:OptionChecks.redis(of_client)": _TOOL,
+    "kit.authoring.redis:PerLoop(create)": _TOOL,
     "kit.interface:RouterRoute(handler)": "a handler, registered before",
     "kit.jwt:CurrentUser(optional)": _SAME,
     "kit.jwt:CurrentUser(required)": _SAME,
@@ -1356,6 +1356,10 @@ NOT_IN_THE_TABLE = {
     "kit.streaming:SSEStreamingApi.on_abort(callback)": "called like the callback of a stream",
     "kit.templates:Templates(context)": _SAME,
     "kit.typed:Typed(function)": _SAME,
+    "kit.websocket:Handshake(receive)": _TOOL,
+    "kit.websocket:Handshake(send)": _TOOL,
+    "kit.websocket:WebSocket(receive)": _TOOL,
+    "kit.websocket:WebSocket(send)": _TOOL,
     "kit.websocket:Handshake.accept(conversation)": _TOOL,
     "kit.websocket:Handshake.accept(on_refusal)": _TOOL,
     "kit.websocket:Handshake.end_with(on_end)": _TOOL,

@@ -146,7 +146,8 @@ def where(status: int, document: Any, *, is_form: bool) -> Any:
             places.add((PARTS.get(part, body), shown.removeprefix(".")))
         return (400, places)
     if status == 400 and isinstance(document, dict) and "errors" in document:
-        return (400, {(error["target"], error["path"]) for error in document["errors"]})
+        target = document.get("target")
+        return (400, {(error.get("target", target), error["path"]) for error in document["errors"]})
     if status >= 400:
         return status
     return (status, document)

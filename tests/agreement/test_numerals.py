@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit import Context, Kit, Response
-from kit.interface.numerals import decimal_rules
+from kit.authoring.numerals import decimal_rules
 from kit.openapi import build_document
 from kit.typed import Cookie, Form, Header, Query, typed
 from kit.validator import validator
@@ -344,10 +344,7 @@ def test_rules_are_in_the_document() -> None:
 @pytest.mark.parametrize(
     ("rules", "error"),
     [
-        (
-            {"least": 1},
-            "decimal_rules() has no rule 'least': expected ge, gt, le, lt, max_digits, ",
-        ),
+        ({"least": 1}, "decimal_rules() has no rule 'least': expected ge, gt, le, lt"),
         ({"ge": "1"}, "decimal_rules(ge='1') takes a number"),
         ({"ge": math.nan}, "decimal_rules(ge=nan) takes a finite number"),
         ({"max_digits": 0}, "decimal_rules(max_digits=0) takes an int of at least 1"),
@@ -356,7 +353,7 @@ def test_rules_are_in_the_document() -> None:
 def test_rules_that_are_refused(rules: dict[str, Any], error: str) -> None:
     with pytest.raises((TypeError, ValueError)) as raised:
         decimal_rules(**rules)
-    assert str(raised.value).startswith(error)
+    assert error in str(raised.value)
 
 
 @pytest.mark.parametrize("kind", [int, float, str, list[Decimal]])

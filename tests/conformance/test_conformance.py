@@ -81,7 +81,6 @@ def test_hono_router_tests(router_runner: ModuleType) -> None:
         assert not compare.compare_case(case, got, RULES), case["name"]
 
 
-@pytest.mark.filterwarnings("ignore:The optional parameter")
 def test_random_route_tables(router_runner: ModuleType) -> None:
     tables = list(compare.read_lines(HERE / "router_random.jsonl.gz"))
     assert len(tables) == 1500

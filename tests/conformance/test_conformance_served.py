@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The recorded programs over real sockets: the answers are those that they give in process."""
+"""The recorded programs by ASGI, RSGI and sockets: the answers are those given in process."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import contextlib
 import http.client
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,12 +18,15 @@ import pytest
 import recorded_programs
 import served_programs
 import servers
+from engines import ask_by_asgi, ask_by_rsgi
 
 from kit import URL
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = pytest.mark.once
 
 SUPPORT = Path(served_programs.__file__).parent
+# Escapes in a path that stay encoded in the routing path.
+ESCAPED = re.compile(r"^[^?]*%(?:2[35Ff]|3[Ff]|[89A-Fa-f]|(?![0-9A-Fa-f]{2}))")
 # What is noted in process while a request runs is not sent with the response.
 ON_THE_WIRE = ("status", "headers", "body")
 
@@ -100,7 +104,34 @@ def send(connection: http.client.HTTPConnection, name: str, request: Any) -> Any
     return connection.getresponse()
 
 
+@pytest.mark.parametrize("ask", [ask_by_asgi, ask_by_rsgi])
+async def test_answers_by_the_interfaces_of_servers(
+    ask: Any, expected: list[tuple[Any, Any, Any]], programs: Any
+) -> None:
+    programs.apps.clear()  # their lifespans belong to one event loop
+    wrong = []
+    for name, request, answer in expected:
+        if ask is ask_by_rsgi and ESCAPED.search(request["url"]):
+            continue  # RSGI has only the decoded path
+        response = await ask(await programs.app(name), request)
+        got = shown(programs, response.status, response.headers, await response.text())
+        if any(got.get(key) != answer.get(key) for key in ON_THE_WIRE):
+            wrong.append((name, request, answer, got))
+    assert not wrong, json.dumps(wrong[:3], ensure_ascii=False)[:3000]
+
+
+def shown(programs: Any, status: int, headers: Any, text: str) -> dict[str, Any]:
+    """Returns an answer as the runner shows it."""
+    found = {"status": status, "headers": programs.runner.response_headers(headers), "body": text}
+    is_json = found["headers"].get("content-type", "").startswith("application/json")
+    if text.startswith(("{", "[")) or (text and is_json):
+        with contextlib.suppress(ValueError):
+            found["body"] = {"json": json.loads(text)}
+    return found
+
+
 # An ASGI application chooses the program, so not over RSGI.
+@pytest.mark.slow
 @pytest.mark.parametrize("server", [name for name in servers.SERVERS if "rsgi" not in name])
 def test_answers_over_sockets(
     server: str,
@@ -129,15 +160,7 @@ def test_answers_over_sockets(
                     response.headers.get_all("set-cookie") or []
                 ),
             )
-            got = {
-                "status": response.status,
-                "headers": programs.runner.response_headers(headers),
-                "body": text,
-            }
-            is_json = got["headers"].get("content-type", "").startswith("application/json")
-            if text.startswith(("{", "[")) or (text and is_json):
-                with contextlib.suppress(ValueError):
-                    got["body"] = {"json": json.loads(text)}
+            got = shown(programs, response.status, headers, text)
             if any(got.get(key) != answer.get(key) for key in ON_THE_WIRE):
                 wrong.append((name, request, answer, got))
     assert not wrong, json.dumps(wrong[:3], ensure_ascii=False)[:3000]

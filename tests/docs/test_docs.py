@@ -54,6 +54,7 @@ SAID_BY_OTHERS = {
     "No module named 'kit...'",
     "cannot import name 'Kit' from 'kit'",
     "coroutine '...' was never awaited",
+    "serve() missing 2 required positional arguments",
     "No 'Access-Control-Allow-Origin' header is present",
 }
 # Words that the search of the site finds, and the page that it shows first.

@@ -67,8 +67,8 @@ def test_middleware(extended: Checkout) -> None:
         "tests/typing/sample_for_tests_types.py",
     }
     project = tomllib.loads(extended.read(f"{FOLDER}/pyproject.toml"))["project"]
-    interface = extended.read("packages/kit-logger/pyproject.toml")
-    assert [f'"{each}"' in interface for each in project["dependencies"]] == [True]
+    logger = extended.read("packages/kit-logger/pyproject.toml")
+    assert [f'"{each}"' in logger for each in project["dependencies"]] == [True, True]
     assert project["entry-points"] == {
         "kit.middleware": {"sample-for-tests": "kit.sample_for_tests:sample_for_tests"}
     }

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from kit import Context, File, FormData, Kit, Limits, Response
-from kit.interface.bodies import memory_of_text
+from kit.authoring.bodies import memory_of_text
 from kit.typed import File as FileOf
 from kit.typed import Form, typed
 from kit.validator import validator

@@ -22,12 +22,13 @@ from kit.basic_auth import basic_auth
 from kit.bearer_auth import bearer_auth
 from kit.cache import cache
 from kit.compress import compress
-from kit.conninfo import forwarded_conn_info, parse_address
+from kit.conninfo import forwarded_conn_info
 from kit.cookie import get_cookie
 from kit.cors import cors
 from kit.csrf import csrf
 from kit.etag import etag
-from kit.interface import conditional, encodings, fields, media_types, origins
+from kit.http import dates, encodings, entity_tags, fields, media_types, origins
+from kit.http.addresses import parse_address
 from kit.ip_restriction import ip_restriction
 from kit.jwt import jwt
 from kit.language import language_detector
@@ -69,7 +70,7 @@ MANY = {
 HELPERS: dict[str, Callable[[str], object]] = {
     "choose_encoding": lambda value: encodings.choose_encoding(value, ("gzip", "br")),
     "is_compressible": media_types.is_compressible,
-    "is_entity_tag": conditional.parse_entity_tag,
+    "is_entity_tag": entity_tags.parse_entity_tag,
     "is_field_value": fields.is_field_value,
     "is_json": media_types.is_json,
     "is_origin": origins.is_origin,
@@ -79,9 +80,9 @@ HELPERS: dict[str, Callable[[str], object]] = {
     "media_type": media_types.media_type,
     "parse_accept": fields.parse_accept,
     "parse_address": parse_address,
-    "parse_entity_tags": conditional.parse_entity_tags,
-    "parse_http_date": conditional.parse_http_date,
-    "weakened": conditional.weakened,
+    "parse_entity_tags": entity_tags.parse_entity_tags,
+    "parse_http_date": dates.parse_http_date,
+    "weaken": entity_tags.weaken,
 }
 
 

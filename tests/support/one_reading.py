@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from kit import Context, Kit, Next, Request, Response
 from kit.asgi import from_asgi, from_wsgi
-from kit.interface.paths import path_of_url
+from kit.http.paths import parse_url_path
 from kit.serve_static import serve_static
 from kit.websocket import upgrade_websocket
 
@@ -71,7 +71,7 @@ def told(path: str) -> str:
 def function(request: Request, *_: Any) -> Response:
     """A function that reads the path of a URL, in which dot segments are resolved."""
     seen = request.root_path if request.is_below_root_path else ""
-    return Response(told(seen + path_of_url(request.url)))
+    return Response(told(seen + parse_url_path(request.url)))
 
 
 def make_app(folder: Path, router: Any = None) -> Kit:

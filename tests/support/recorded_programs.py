@@ -58,10 +58,11 @@ class Programs:
             return
         headers = [(name, value) for name, value in scope["headers"] if name != b"x-kit-program"]
         [name] = [value for name, value in scope["headers"] if name == b"x-kit-program"]
-        app = await self._app(name.decode())
+        app = await self.app(name.decode())
         await app({**scope, "headers": headers}, receive, send)
 
-    async def _app(self, name: str) -> Any:
+    async def app(self, name: str) -> Any:
+        """Returns the app of a program, with its lifespan running."""
         app = self.apps.get(name)
         if app is None:
             app = self.runner.build(self.programs[name])

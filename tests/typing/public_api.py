@@ -25,7 +25,7 @@ from kit import (
 )
 from kit.asgi import from_asgi
 from kit.interface import AsyncMiddleware, Handler, Middleware, Next, Router
-from kit.interface import Context as AnyContext
+from kit.interface import Context as InterfaceContext
 from kit.interface import Response as AnyResponse
 from kit.router import LinearRouter, PatternRouter, RegExpRouter, SmartRouter, TrieRouter
 from kit.validator import RequestValidationError, validator
@@ -43,7 +43,7 @@ class Variables(TypedDict, total=False):
 
 
 def third_party(*, header: str) -> AsyncMiddleware:
-    async def third_party(c: AnyContext, next: Next) -> None:
+    async def third_party(c: InterfaceContext, next: Next) -> None:
         c.header("x-request", c.req.header(header) or c.req.path)
         await next()
         if c.res.status == 404 and c.error is None:
@@ -58,7 +58,7 @@ def third_party(*, header: str) -> AsyncMiddleware:
     return third_party
 
 
-async def typed_on_interface(c: AnyContext, next: Next) -> AnyResponse | None:
+async def typed_on_interface(c: InterfaceContext, next: Next) -> AnyResponse | None:
     if c.req.query("stop"):
         return c.text("stopped")
     if c.get("user") is None:
@@ -67,11 +67,11 @@ async def typed_on_interface(c: AnyContext, next: Next) -> AnyResponse | None:
     return None
 
 
-def plain(c: AnyContext, next: Next) -> Any:
+def plain(c: InterfaceContext, next: Next) -> Any:
     return next()
 
 
-async def answer(c: AnyContext) -> AnyResponse:
+async def answer(c: InterfaceContext) -> AnyResponse:
     return c.text("hello")
 
 
@@ -170,7 +170,7 @@ async def on_sold_out(error: SoldOutError, c: Context) -> Response:
     return c.json({"left": error.left}, 409)
 
 
-def on_any_error(error: Exception, c: AnyContext) -> AnyResponse:
+def on_any_error(error: Exception, c: InterfaceContext) -> AnyResponse:
     return c.text("error", 500)
 
 
@@ -262,7 +262,7 @@ as_middleware: Middleware = typed_on_interface
 key_required = third_party(header="x-key")
 
 
-async def wrapping(c: AnyContext, next: Next) -> AnyResponse | None:
+async def wrapping(c: InterfaceContext, next: Next) -> AnyResponse | None:
     return await key_required(c, next)
 
 

@@ -228,7 +228,7 @@ def test_what_is_no_application() -> None:
     )
     with pytest.raises(TypeError) as caught:
         from_asgi(Kit)  # type: ignore[arg-type]
-    assert str(caught.value).startswith(takes + "Kit(*, strict: 'bool' = True")
+    assert str(caught.value).startswith(takes + "Kit(*, strict: ")
 
 
 def test_compiled_code_that_does_not_say_what_it_takes() -> None:

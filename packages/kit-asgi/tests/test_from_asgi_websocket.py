@@ -180,14 +180,8 @@ def test_refusals(run: Any) -> None:
     ("messages", "problem"),
     [
         ((), "ended without answering the handshake"),
-        (
-            ({"type": "websocket.send", "text": "x"},),
-            "sent 'websocket.send' instead of a response to the handshake",
-        ),
-        (
-            (body(b"x"),),
-            "sent 'websocket.http.response.body' instead of a response to the handshake",
-        ),
+        (({"type": "websocket.send", "text": "x"},), "sent 'websocket.send' instead of a"),
+        ((body(b"x"),), "sent 'websocket.http.response.body' instead of a response to the"),
         (
             ({**START, "status": "402"}, body(b"")),
             "sent an invalid websocket.http.response.start: Invalid response status '402': "
@@ -198,10 +192,7 @@ def test_refusals(run: Any) -> None:
             "sent an invalid websocket.accept: Invalid value '1\\r\\nset-cookie: a=1' of header",
         ),
         (({"type": "websocket.accept", "headers": [("x-a", "1")]},), "sent an invalid websocket.a"),
-        (
-            (START, body(b"x" * (1024 * 1024 + 1))),
-            "denied a handshake with more than 1048576 bytes",
-        ),
+        ((START, body(b"x" * (1024 * 1024 + 1))), "denied a handshake with more than 1048576"),
     ],
 )
 def test_wrong_answers(

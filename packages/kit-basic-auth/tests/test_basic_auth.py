@@ -398,10 +398,7 @@ async def test_verify_user_may_take_an_empty_password() -> None:
 def test_what_has_no_effect_beside_verify_user(users: Any, options: Any, name: str) -> None:
     with pytest.raises(ValueError, match="has no effect") as caught:
         app_with(*users, **options, verify_user=lambda u, p, c: True)
-    assert str(caught.value) == (
-        f"basic_auth({name}) has no effect beside verify_user=..., which decides about all users: "
-        "leave one of them out"
-    )
+    assert str(caught.value).startswith(f"basic_auth({name}) has no effect beside")
 
 
 # --- on_auth_success ------------------------------------------------------------------------------

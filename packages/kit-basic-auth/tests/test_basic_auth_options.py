@@ -11,7 +11,7 @@ import kit.basic_auth
 from kit import Kit
 from kit.basic_auth import basic_auth
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 
 SECRET = "swordfish"
 
@@ -23,113 +23,38 @@ def wrong(*users: Any, **options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        (
-            wrong(),
-            ValueError,
-            "basic_auth() needs username=... and password=..., users, or verify_user=..., "
-            "and got none of them",
-        ),
-        (
-            wrong(username="ada"),
-            ValueError,
-            "basic_auth(username=...) needs password=... as well",
-        ),
-        (
-            wrong(password=SECRET),
-            ValueError,
-            "basic_auth(password=...) needs username=... as well",
-        ),
-        (
-            wrong(username=7, password=SECRET),
-            TypeError,
-            "basic_auth(): username of type int, expected a str",
-        ),
+        (wrong(), ValueError, "needs username=... and password=..., users, or"),
+        (wrong(username="ada"), ValueError, "needs password=... as well"),
+        (wrong(password=SECRET), ValueError, "needs username=... as well"),
+        (wrong(username=7, password=SECRET), TypeError, "basic_auth(): username of type int"),
         (
             wrong(username="ada", password=SECRET.encode()),
             TypeError,
             "basic_auth(): password of type bytes, expected a str",
         ),
-        (
-            wrong(("ada", SECRET)),
-            TypeError,
-            "basic_auth(): user 1 of 1 is tuple, expected a mapping "
-            "{'username': ..., 'password': ...}",
-        ),
+        (wrong(("ada", SECRET)), TypeError, "basic_auth(): user 1 of 1 is tuple, expected a"),
         (
             wrong({"username": "ada", "password": SECRET}, {"username": "bob", "pass": SECRET}),
             ValueError,
             "basic_auth(): user 2 of 2 has 'pass', 'username': expected 'username' and 'password'",
         ),
-        (
-            wrong("ada"),
-            ValueError,
-            "basic_auth(username=...) needs password=... as well",
-        ),
-        (
-            wrong("ada", SECRET, username="bob"),
-            TypeError,
-            "basic_auth() takes username once, not also as username=...",
-        ),
-        (
-            wrong("ada", SECRET, password=SECRET),
-            TypeError,
-            "basic_auth() takes password once, not also as password=...",
-        ),
-        (
-            wrong("ada", SECRET, SECRET),
-            TypeError,
-            "basic_auth(): user 1 of 1 is str, expected a mapping "
-            "{'username': ..., 'password': ...}",
-        ),
-        (
-            wrong({}),
-            ValueError,
-            "basic_auth(): user 1 of 1 has no keys: expected 'username' and 'password'",
-        ),
-        (
-            wrong({"username": "ada", "password": None}),
-            TypeError,
-            "basic_auth(): user 1 of 1 has a password of type NoneType, expected a str",
-        ),
-        (
-            wrong(username=f"ada:{SECRET}", password="x"),
-            ValueError,
-            "basic_auth(): username with a colon, which would end the name (RFC 7617 section 2)",
-        ),
+        (wrong("ada"), ValueError, "basic_auth(username=...) needs password=... as well"),
+        (wrong("ada", SECRET, username="bob"), TypeError, "takes username once, not also as"),
+        (wrong("ada", SECRET, password=SECRET), TypeError, "takes password once, not also as"),
+        (wrong("ada", SECRET, SECRET), TypeError, "basic_auth(): user 1 of 1 is str, expected"),
+        (wrong({}), ValueError, "basic_auth(): user 1 of 1 has no keys: expected 'username'"),
+        (wrong({"username": "ada", "password": None}), TypeError, "basic_auth(): user 1 of 1"),
+        (wrong(username=f"ada:{SECRET}", password="x"), ValueError, "with a colon"),
         (
             wrong({"username": "a:b", "password": SECRET}),
             ValueError,
-            "basic_auth(): user 1 of 1 has a username with a colon, which would end the name "
-            "(RFC 7617 section 2)",
+            "basic_auth(): user 1 of 1 has a username with a colon, which would end the",
         ),
-        (
-            wrong(username="ada", password=f"{SECRET}\n"),
-            ValueError,
-            "basic_auth(): password with a control character, which no client can send "
-            "(RFC 7617 section 2)",
-        ),
-        (
-            wrong(username="ada\ud800", password=SECRET),
-            ValueError,
-            "basic_auth(): username that can't be encoded as UTF-8",
-        ),
-        (
-            wrong(username="ada", password="\u0301" * 31),
-            ValueError,
-            "basic_auth(): password with more than 30 combining marks in a row, "
-            "which is never accepted",
-        ),
-        (
-            wrong(username="", password=""),
-            ValueError,
-            "basic_auth(): password that is empty, so the name alone would let anybody in: is a "
-            "variable unset? For clients that send a key as the name, write verify_user=...",
-        ),
-        (
-            wrong(verify_user=True),
-            TypeError,
-            "basic_auth(verify_user=...) takes a function (username, password, c), not True",
-        ),
+        (wrong(username="ada", password=f"{SECRET}\n"), ValueError, "a control character"),
+        (wrong(username="ada\ud800", password=SECRET), ValueError, "encoded as UTF-8"),
+        (wrong(username="ada", password="\u0301" * 31), ValueError, "combining marks"),
+        (wrong(username="", password=""), ValueError, "basic_auth(): password that is empty"),
+        (wrong(verify_user=True), TypeError, "takes a function (username, password, c), not"),
         (
             wrong(username="ada", password=SECRET, hash_function="md5"),
             TypeError,
@@ -148,7 +73,6 @@ def wrong(*users: Any, **options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]
         (
             wrong(username="ada", password=SECRET, realm="a\r\nb: c"),
             ValueError,
-            r"basic_auth(realm='a\r\nb: c') can't be used: "
             "expected latin-1 text without control characters",
         ),
         (
@@ -159,8 +83,7 @@ def wrong(*users: Any, **options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]
         (
             wrong(username="ada", password=SECRET, invalid_user_message=b"no"),
             TypeError,
-            "basic_auth(invalid_user_message=...) takes a str, a value for JSON, "
-            "or a function (c), not b'no'",
+            "takes a str, a value for JSON, or a function (c), not b'no'",
         ),
     ],
 )
@@ -170,14 +93,14 @@ def test_mistakes_are_errors_that_show_no_secret(
     users, options = arguments
     with pytest.raises(error) as caught:
         basic_auth(*users, **options)
-    assert str(caught.value) == text
-    assert SECRET not in text
+    assert text in str(caught.value)
+    assert SECRET not in str(caught.value)
 
 
 def test_facts_for_tools() -> None:
     app = Kit().use("/*", basic_auth(username="ada", password=SECRET))
     [route] = app.routes
-    facts = facts_of(route.handler)
+    facts = get_facts(route.handler)
     assert facts.security == ({"type": "http", "scheme": "basic"},)
     assert facts.responses == {401: "Missing or invalid credentials"}
 

@@ -14,9 +14,9 @@ from kit import Context, Kit, Response
 from kit.asgi import from_asgi
 from kit.cache import Cache, Key, MemoryStore, Stored, cache
 from kit.etag import etag
+from kit.http.dates import format_http_date
 from kit.interface import Next, plugins
-from kit.interface.conditional import format_http_date
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 
 NOTHING: Mapping[str, str] = {}
 
@@ -1312,4 +1312,4 @@ def test_caches_of_other_names_share_nothing(run: Any, clock: Any) -> None:
 
 def test_it_is_found_by_its_name_and_says_what_it_provides() -> None:
     assert plugins.load("kit.middleware", "cache") is cache
-    assert facts_of(cache()).provides == {"cache": Cache}
+    assert get_facts(cache()).provides == {"cache": Cache}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from kit import Context, Kit, Response
+from kit.authoring.vary import depend_on
 from kit.bearer_auth import bearer_auth
 from kit.cache import cache
 from kit.compress import compress
-from kit.interface.dependence import depend_on
 from kit.jwt import jwt, sign
 from kit.language import language_detector
 from kit.secure_headers import NONCE, secure_headers

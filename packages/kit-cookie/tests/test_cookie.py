@@ -30,7 +30,7 @@ from kit.cookie import (
     set_cookie,
     set_signed_cookie,
 )
-from kit.interface.paths import decode_component
+from kit.http.paths import decode_component
 
 # A 4-byte character is 12 octets when encoded, so that none of these is too large.
 VALUES = st.text(max_size=300)

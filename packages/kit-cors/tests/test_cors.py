@@ -467,6 +467,11 @@ def test_what_was_set_further_out_is_kept(run: Callable[..., Any]) -> None:
             {"expose_headers": "X-B"},
             {"allow-origin": "*", "expose-headers": "X-B"},
         ),
+        (
+            {"expose_headers": "X-A"},
+            {"expose_headers": "X-B", "origin": OTHER},
+            {"allow-origin": "*", "expose-headers": "X-B"},
+        ),
     ],
 )
 def test_the_inner_of_two_decides(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kit import Context, HTTPException, Kit, Response
 from kit.csrf import csrf
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 
 OWN = "http://localhost"
 EVIL = "https://evil.example"
@@ -360,7 +360,7 @@ def test_no_handler_runs_before_it_is_decided(run: Callable[..., Any]) -> None:
 
 
 def test_it_carries_its_refusal_as_a_fact() -> None:
-    assert facts_of(csrf()).responses == {403: "The request may come from another site"}
+    assert get_facts(csrf()).responses == {403: "The request may come from another site"}
 
 
 def test_it_is_found_by_its_name() -> None:

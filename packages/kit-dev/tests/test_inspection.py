@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 import kit.dev
 from kit import Context, Kit, Response
+from kit.authoring.signatures import takes_next
 from kit.dev import RouteData, get_router_name, inspect_routes, show_routes
 from kit.dev.cli import main
 from kit.interface import Next, RouterRoute
@@ -137,12 +138,16 @@ def test_decorator_without_its_function_is_told() -> None:
         inspect_routes(app)
 
 
+def _route(handler: Any) -> RouterRoute:
+    return RouterRoute("/", "/", "GET", handler, takes_next=takes_next(handler, "GET '/'"))
+
+
 class OtherApp:
     """An app that is not Kit's, with routes that don't know whether they take `next`."""
 
     def __init__(self, *handlers: Any) -> None:
         self.router: PatternRouter[Any] = PatternRouter()
-        self.routes = [RouterRoute("/", "/", "GET", handler) for handler in handlers]
+        self.routes = [_route(handler) for handler in handlers]
 
 
 def optional_next(c: Any, next: Any = None) -> None: ...

@@ -27,7 +27,7 @@ class App:
     """An app with one route, whose handler may be anything."""
 
     def __init__(self, handler: Any) -> None:
-        self.routes = [RouterRoute("/", "/", "GET", handler)]
+        self.routes = [RouterRoute("/", "/", "GET", handler, takes_next=False)]
 
 
 def name_of(handler: Any) -> str | None:

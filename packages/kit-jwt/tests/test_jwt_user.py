@@ -11,7 +11,7 @@ import pytest
 from jwt_keys import SECRET, private_key, public_jwk
 
 from kit import Context, HTTPException, Kit, Response
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.jwk import jwk
 from kit.jwt import JwtTokenRevokedError, jwt, sign
 
@@ -213,12 +213,12 @@ def untyped(payload, c):  # type: ignore[no-untyped-def]
 
 def test_facts_for_tools() -> None:
     user = jwt(secret=SECRET, alg="HS256", load=later)
-    assert facts_of(user.required).provides == {"jwt_payload": dict[str, Any], "user": User}
+    assert get_facts(user.required).provides == {"jwt_payload": dict[str, Any], "user": User}
     scheme = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
-    assert facts_of(user.required).security == (scheme,)
-    optional = facts_of(user.optional)
+    assert get_facts(user.required).security == (scheme,)
+    optional = get_facts(user.optional)
     assert optional.provides == {"jwt_payload": dict[str, Any] | None, "user": User | None}
     assert optional.security == (scheme, ())
     assert optional.responses == {401: "An invalid token"}
     other = jwt(secret=SECRET, alg="HS256", load=untyped, user_variable="account")
-    assert facts_of(other.optional).provides["account"] is Any
+    assert get_facts(other.optional).provides["account"] is Any

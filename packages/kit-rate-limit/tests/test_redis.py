@@ -20,7 +20,7 @@ from redis.asyncio import Redis
 from redis_server import RedisServer
 
 from kit import Kit
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.rate_limit import Limit, MemoryStore, RateLimitStoreError, RedisStore, rate_limit
 
 WORKER = Path(__file__).with_name("redis_worker.py")
@@ -281,9 +281,9 @@ async def test_an_unreachable_server_reveals_no_password(
 def test_it_carries_the_503_too() -> None:
     store = RedisStore("redis://127.0.0.1:1")
     refusing = rate_limit("1/day", store=store, name="a")
-    assert list(facts_of(refusing).responses) == [429, 503]
+    assert list(get_facts(refusing).responses) == [429, 503]
     allowing = rate_limit("1/day", store=store, name="a", on_store_error="allow")
-    assert list(facts_of(allowing).responses) == [429]
+    assert list(get_facts(allowing).responses) == [429]
 
 
 def workers(url: str, strategy: str, seconds: int) -> list[tuple[float, float, int]]:

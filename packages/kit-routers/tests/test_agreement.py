@@ -13,8 +13,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kit.interface import Router, UnsupportedPathError
-from kit.interface.patterns import expand_optional, path_matcher
-from kit.router import LinearRouter, PatternRouter, RegExpRouter, TrieRouter, default_router
+from kit.router import (
+    LinearRouter,
+    PatternRouter,
+    RegExpRouter,
+    TrieRouter,
+    default_router,
+)
+from kit.router.patterns import expand_optional
 from kit.router.testing import resolve
 
 Routes = list[tuple[str, str]]
@@ -135,7 +141,6 @@ def test_larger_tables(make: Callable[[], Router[int]], routes: Routes, paths: l
     assert_agrees(make, routes, paths)
 
 
-@pytest.mark.filterwarnings("ignore:The route", "ignore:The optional")
 @settings(max_examples=300, deadline=None)
 @given(TABLES, PATHS)
 @example([("GET", "/about"), ("GET", "/t/:x/*")], ["/about", "/about/", "//about"])
@@ -173,25 +178,6 @@ def leniently(trie: TrieRouter[int], pattern: str, method: str, path: str) -> Fo
         return resolve(trie.match(method, path + "/")) or resolve(trie.match(method, path))
     shorter = path.removesuffix("/")
     return resolve(trie.match(method, path)) or resolve(trie.match(method, shorter))
-
-
-@settings(max_examples=300, deadline=None)
-@given(TABLES.map(lambda routes: [pattern for _, pattern in routes]), PATHS)
-@example(["/a/:dot{.+}/:x", "/*/b", "/a/*/b"], ["/a/b/b/7", "/a/7", "//b", "/a//b"])
-def test_path_matcher_agrees(patterns: list[str], paths: list[str]) -> None:
-    """It refuses more: other syntax, `?`, and escapes that are decoded."""
-    router: TrieRouter[int] = TrieRouter()
-    taken = []
-    for pattern in patterns:
-        try:
-            path_matcher(pattern)
-        except UnsupportedPathError:
-            continue
-        assert filled(router, [("ALL", pattern)]) == [0]
-        taken.append(pattern)
-    matches = path_matcher(*taken)
-    for path in paths:
-        assert matches(path) == bool(router.match("GET", path)[0]), (taken, path)
 
 
 SHAPES = ["a", "", ":x", "*", "a*", ":x{.+}", ":y{.*}", ":z{[a-z/]+}", ":w{[a-z]+}", ":v{[a-z]*}"]

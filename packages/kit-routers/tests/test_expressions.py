@@ -11,8 +11,13 @@ from typing import Any
 import pytest
 
 from kit.interface import Router, UnsupportedPathError
-from kit.interface.patterns import path_matcher
-from kit.router import LinearRouter, PatternRouter, RegExpRouter, TrieRouter, default_router
+from kit.router import (
+    LinearRouter,
+    PatternRouter,
+    RegExpRouter,
+    TrieRouter,
+    default_router,
+)
 from kit.router.testing import resolve
 
 SEGMENT = [
@@ -46,25 +51,6 @@ PATHS = [
 ROUTERS = [LinearRouter, PatternRouter, RegExpRouter, TrieRouter]
 
 
-class Matchers:
-    """`path_matcher` as a router without parameters."""
-
-    name = "Matchers"
-
-    def __init__(self) -> None:
-        self.routes: list[tuple[str, Callable[[str], bool], int]] = []
-
-    def add(self, method: str, path: str, handler: int) -> None:
-        self.routes.append((method, path_matcher(path), handler))
-
-    def match(self, method: str, path: str) -> Any:
-        return ([(h, {}) for m, matches, h in self.routes if m == method and matches(path)],)
-
-
-def path_matcher_as_router() -> Matchers:
-    return Matchers()
-
-
 def answers(router: RegExpRouter[str] | TrieRouter[str]) -> dict[str, Any]:
     return {path: resolve(router.match("GET", path)) for path in PATHS}
 
@@ -92,10 +78,7 @@ def test_reg_exp_router_refuses_groups_and_trie_router_takes_them(expression: st
     path = f"/x/:p{{{expression}}}"
     with pytest.raises(UnsupportedPathError) as caught:
         RegExpRouter[int]().add("GET", path, 1)
-    assert str(caught.value) == (
-        f"Unsupported route GET {path!r} at position 6: RegExpRouter can't make {expression!r} a "
-        "part of a larger expression, since it has capturing groups, back-references or flags"
-    )
+    assert str(caught.value).startswith(f"Unsupported route GET {path!r} at position 6")
     trie = TrieRouter[int]()
     trie.add("GET", path, 1)
     assert resolve(trie.match("GET", "/x/none")) == []
@@ -152,7 +135,7 @@ def test_an_expression_sees_its_value_only(
     assert resolve(router.match("GET", f"/x/{left}{end}")) == []
 
 
-@pytest.mark.parametrize("make", [*ROUTERS, default_router, path_matcher_as_router])
+@pytest.mark.parametrize("make", [*ROUTERS, default_router])
 @pytest.mark.parametrize(
     ("pattern", "path", "params"),
     [
@@ -190,13 +173,10 @@ def test_an_expression_before_the_end_may_match_slashes(
     if params is not None:
         params = {name: value for name, value in params.items() if value is not None}
     found = resolve(router.match("GET", path))
-    if make is path_matcher_as_router:
-        assert bool(found) == (params is not None)
-    else:
-        assert found == ([] if params is None else [(1, params)])
+    assert found == ([] if params is None else [(1, params)])
 
 
-@pytest.mark.parametrize("make", [*ROUTERS, default_router, path_matcher_as_router])
+@pytest.mark.parametrize("make", [*ROUTERS, default_router])
 @pytest.mark.parametrize(
     ("expression", "found"),
     [
@@ -254,7 +234,7 @@ def test_position_of_what_is_invalid(
     assert caught.value.position == path.index("[")
 
 
-@pytest.mark.parametrize("make", [*ROUTERS, default_router, path_matcher_as_router])
+@pytest.mark.parametrize("make", [*ROUTERS, default_router])
 @pytest.mark.parametrize(
     ("pattern", "path", "value"),
     [
@@ -267,6 +247,6 @@ def test_braces_within_an_expression(make: Any, pattern: str, path: str, value: 
     router = make()
     router.add("GET", pattern, 1)
     router.add("GET", "/unrelated", 2)
-    params = {} if make is path_matcher_as_router else {pattern[2:].partition("{")[0]: value}
+    params = {pattern[2:].partition("{")[0]: value}
     assert resolve(router.match("GET", path)) == [(1, params)]
     assert resolve(router.match("GET", "/2026/1")) == []

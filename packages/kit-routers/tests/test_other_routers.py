@@ -16,7 +16,7 @@ from kit.interface import (
     Router,
     RouterClosedError,
     UnsupportedPathError,
-    is_pure,
+    is_cacheable,
     plugins,
 )
 from kit.router import (
@@ -156,11 +156,7 @@ def test_smart_router_needs_routers(count: int) -> None:
 @pytest.mark.parametrize(
     ("routers", "text"),
     [
-        (
-            [TrieRouter(), RegExpRouter],
-            "SmartRouter(routers=[...]) takes routers, not the class RegExpRouter: "
-            "create an instance, RegExpRouter()",
-        ),
+        ([TrieRouter(), RegExpRouter], "takes routers, not the class RegExpRouter: create an"),
         (["trie"], "SmartRouter(routers=[...]) takes routers, not 'trie'"),
         (RegExpRouter, f"SmartRouter(routers=...) takes a list of routers, not {RegExpRouter!r}"),
         (None, "SmartRouter(routers=...) takes a list of routers, not None"),
@@ -169,7 +165,7 @@ def test_smart_router_needs_routers(count: int) -> None:
 def test_smart_router_refuses_what_is_no_router(routers: Any, text: str) -> None:
     with pytest.raises(TypeError) as caught:
         SmartRouter(routers=routers)
-    assert str(caught.value) == text
+    assert text in str(caught.value)
 
 
 def test_smart_routers_nest() -> None:
@@ -265,12 +261,11 @@ def test_linear_router_reads_expressions_when_they_are_added() -> None:
 
 
 @pytest.mark.parametrize("make", [LinearRouter, PatternRouter, RegExpRouter, default_router])
-def test_a_route_that_never_matches_is_warned_of_once_where_it_is_added(make: Any) -> None:
+def test_a_route_that_never_matches_is_refused(make: Any) -> None:
     router = make()
-    with pytest.warns(UserWarning, match="never matches") as caught:
+    with pytest.raises(UnsupportedPathError, match=r"^Unsupported route GET .* never match"):
         router.add("GET", "/a?/:b/?", 1)
-    assert {warning.filename for warning in caught} == {__file__}
-    assert {warning.lineno for warning in caught} == {caught[0].lineno}
+    assert resolve(router.match("GET", "/a?/1")) == []
 
 
 @pytest.mark.parametrize(
@@ -325,21 +320,21 @@ def test_routers_are_called_what_their_classes_are(router: Router[Any]) -> None:
 
 
 class Unsaid(TrieRouter[str]):
-    """A router that doesn't say whether its `match` is pure."""
+    """A router that doesn't say whether its results are cacheable."""
 
     def match(self, method: str, path: str) -> Any:
         return super().match(method, path)
 
 
 def test_routers_say_whether_they_are_pure() -> None:
-    pure = (LinearRouter, PatternRouter, RegExpRouter, TrieRouter, default_router)
-    assert [is_pure(router()) for router in pure] == [True] * 5
-    assert not is_pure(SmartRouter(routers=[Unsaid()]))
+    cacheable = (LinearRouter, PatternRouter, RegExpRouter, TrieRouter, default_router)
+    assert [is_cacheable(router()) for router in cacheable] == [True] * 5
+    assert not is_cacheable(SmartRouter(routers=[Unsaid()]))
     mixed: SmartRouter[str] = SmartRouter(routers=[RegExpRouter(), Unsaid()])
-    assert not is_pure(mixed)
+    assert not is_cacheable(mixed)
     mixed.add("GET", "/", "home")
     mixed.match("GET", "/")  # by RegExpRouter, from now on
-    assert is_pure(mixed)
+    assert is_cacheable(mixed)
 
 
 @pytest.mark.parametrize("base", [RegExpRouter, default_router().__class__, TrieRouter])
@@ -347,12 +342,12 @@ def test_routers_say_whether_they_are_pure() -> None:
 @pytest.mark.parametrize("decision", [False, True])
 def test_a_router_decides_whether_it_is_pure(base: Any, where: str, decision: bool) -> None:
     said = {"class": decision, "property": property(lambda self: decision)}
-    kind = type("Deciding", (base,), {"is_pure": said[where]} if where in said else {})
+    kind = type("Deciding", (base,), {"cacheable": said[where]} if where in said else {})
     router = kind([RegExpRouter(), TrieRouter()]) if base is SmartRouter else kind()
     if where == "object":
-        router.is_pure = decision
+        router.cacheable = decision
     router.add("GET", "/", "home")
     for _ in range(2):
-        assert is_pure(router) is decision
+        assert is_cacheable(router) is decision
         assert router.match("GET", "/")[0][0][0] == "home"
-    assert is_pure(router) is decision
+    assert is_cacheable(router) is decision

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from kit import Context, Kit
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.secure_headers import NONCE, secure_headers
 
 ENFORCED, REPORTED = "content-security-policy", "content-security-policy-report-only"
@@ -269,6 +269,6 @@ def test_what_a_function_must_not_return(run: Callable[..., Any], value: Any, te
 
 def test_it_says_that_it_provides_a_nonce() -> None:
     with_nonce = secure_headers(content_security_policy={"script_src": [NONCE]})
-    assert facts_of(with_nonce).provides == {"secure_headers_nonce": str}
-    assert facts_of(secure_headers(content_security_policy={"img_src": plain})).provides == {}
-    assert facts_of(secure_headers()).provides == {}
+    assert get_facts(with_nonce).provides == {"secure_headers_nonce": str}
+    assert get_facts(secure_headers(content_security_policy={"img_src": plain})).provides == {}
+    assert get_facts(secure_headers()).provides == {}

@@ -18,8 +18,8 @@ import anyio.lowlevel
 import pytest
 
 from kit import Context, Kit, Response
+from kit.http.dates import format_http_date, parse_http_date
 from kit.interface import plugins
-from kit.interface.conditional import format_http_date, parse_http_date
 from kit.serve_static import serve_static
 
 TEXT = "text/plain; charset=utf-8"

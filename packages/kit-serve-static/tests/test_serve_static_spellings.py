@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -20,10 +21,23 @@ def folded(name: str) -> str:
 
 
 class Folding:
-    """Lets the functions of `os` that open and look up names find other spellings of them."""
+    """Lets the functions of `os` that open and look up names find other spellings of them.
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    Args:
+        monkeypatch: The fixture.
+        only: The folder that does so, instead of all: ext4 can ignore case in a single one.
+        fold: What the file system compares.
+    """
+
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        only: Path | None = None,
+        fold: Callable[[str], str] = folded,
+    ) -> None:
         self.asked = 0
+        self._only = only
+        self._fold = fold
         self._real_open, self._real_lstat = os.open, os.lstat
         self._listdir = os.listdir
         monkeypatch.setattr(os, "open", self._open)
@@ -45,8 +59,10 @@ class Folding:
         return found
 
     def _name(self, folder: Any, name: str) -> str:
+        if self._only is not None and not os.path.samestat(os.stat(folder), os.stat(self._only)):
+            return name
         names = self._listdir(folder)
-        same = (each for each in names if folded(each) == folded(name))
+        same = (each for each in names if self._fold(each) == self._fold(name))
         return name if name in names else next(same, name)
 
 
@@ -138,6 +154,57 @@ async def test_a_folder_that_tells_spellings_apart_is_asked_once(
     assert (await app.request("/private/s.txt")).status == 200
     assert (await app.request("/private/index.html")).status == 200
     assert not asked
+
+
+async def test_each_folder_is_asked_whether_it_tells_spellings_apart(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Folding(monkeypatch, only=folder / "private")
+    app = Kit().use("/*", serve_static(folder))
+    for path, status in [
+        ("/open.txt", 200),
+        ("/OPEN.txt", 404),
+        ("/private/S.TXT", 404),
+        ("/private/s.txt", 200),
+        ("/private/S.TXT", 404),
+    ]:
+        assert (await app.request(path)).status == status, path
+
+
+async def test_a_name_with_one_spelling_does_not_answer_for_its_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "private" / "12").write_text("number")
+    Folding(monkeypatch)
+    app = Kit().use("/*", serve_static(folder))
+    for path, status in [("/private/12", 200), ("/private/S.TXT", 404)]:
+        assert (await app.request(path)).status == status, path
+
+
+@pytest.mark.parametrize("first", ["/open.txt", "/12/s.txt", "/"])
+async def test_file_system_that_ignores_unicode_forms_but_not_case(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    (folder / "index.html").write_text("page")
+    Folding(monkeypatch, fold=lambda name: normalize("NFD", name))
+    app = Kit().use("/*", serve_static(folder))
+    for path, status in [
+        (first, 200),
+        ("/prive%CC%81/s.txt", 404),
+        ("/priv%C3%A9/s.txt", 200),
+        ("/prive%CC%81/s.txt", 404),
+    ]:
+        assert (await app.request(path)).status == status, path
+
+
+async def test_folder_that_can_not_be_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def listdir(path: Any) -> list[str]:
+        raise PermissionError
+
+    Folding(monkeypatch)
+    monkeypatch.setattr(os, "listdir", listdir)
+    app = Kit().use("/*", serve_static(folder))
+    assert (await app.request("/PRIVATE/s.txt")).status == 404
 
 
 async def test_a_hard_link_under_another_spelling_is_a_file_too(folder: Path) -> None:

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from kit import Context, Kit
-from kit.interface.calls import call
+from kit.authoring.maybe_await import call
 from kit.session import Session, get_session, session
 from kit.session.stores import MemoryStore
 from kit.web import Response

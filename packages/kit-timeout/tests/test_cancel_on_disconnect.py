@@ -496,37 +496,17 @@ def test_a_cancelled_task_of_asyncio() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "text"),
     [
-        (
-            (True,),
-            {},
-            "cancel_on_disconnect() takes 0 positional arguments but 1 was given",
-        ),
-        (
-            (5,),
-            {},
-            "cancel_on_disconnect() takes 0 positional arguments but 1 was given",
-        ),
-        (
-            (),
-            {"status": 499},
-            "cancel_on_disconnect() got an unexpected keyword argument 'status'",
-        ),
-        (
-            (),
-            {"seconds": 5},
-            "cancel_on_disconnect() got an unexpected keyword argument 'seconds'",
-        ),
-        (
-            (plain, computing),
-            {},
-            "cancel_on_disconnect() takes 0 positional arguments but 2 were given",
-        ),
+        ((True,), {}, "cancel_on_disconnect() takes 0 positional arguments but 1 was given"),
+        ((5,), {}, "cancel_on_disconnect() takes 0 positional arguments but 1 was given"),
+        ((), {"status": 499}, "cancel_on_disconnect() got an unexpected keyword argument"),
+        ((), {"seconds": 5}, "cancel_on_disconnect() got an unexpected keyword argument"),
+        ((plain, computing), {}, "takes 0 positional arguments but 2 were given"),
     ],
 )
 def test_wrong_calls(arguments: tuple[Any, ...], options: dict[str, Any], text: str) -> None:
     with pytest.raises(TypeError) as raised:
         cancel_on_disconnect(*arguments, **options)
-    assert str(raised.value) == text
+    assert text in str(raised.value)
 
 
 def test_name() -> None:

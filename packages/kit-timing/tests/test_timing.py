@@ -442,73 +442,27 @@ UNSENDABLE = "can't be used: expected latin-1 text without control characters"
     [
         ({"total": 1}, TypeError, "timing(total=...) takes a bool, not 1"),
         ({"auto_end": None}, TypeError, "timing(auto_end=...) takes a bool, not None"),
-        (
-            {"enabled": "yes"},
-            TypeError,
-            "timing(enabled=...) takes a bool or a function (c), not 'yes'",
-        ),
-        (
-            {"enabled": lambda: True},
-            TypeError,
-            "timing(enabled=...) takes a function (c): got the signature <lambda>()",
-        ),
-        (
-            {"cross_origin": lambda: True},
-            TypeError,
-            "timing(cross_origin=...) takes a function (c): got the signature <lambda>()",
-        ),
-        (
-            {"total_description": None},
-            TypeError,
-            "timing(total_description=...) takes a str, not None",
-        ),
-        (
-            {"total_description": "a\r\nb"},
-            ValueError,
-            r"timing(total_description='a\r\nb') can't be used: expected latin-1 text without "
-            "control characters",
-        ),
-        (
-            {"cross_origin": None},
-            TypeError,
-            "timing(cross_origin=...) takes a bool, an origin such as 'https://example.com', or a "
-            "function (c), not None",
-        ),
-        (
-            {"cross_origin": ""},
-            ValueError,
-            "timing(cross_origin='') can't be used: expected latin-1 text without control "
-            "characters or surrounding spaces",
-        ),
+        ({"enabled": "yes"}, TypeError, "takes a bool or a function (c), not 'yes'"),
+        ({"enabled": lambda: True}, TypeError, "takes a function (c): got the signature"),
+        ({"cross_origin": lambda: True}, TypeError, "takes a function (c): got the signature"),
+        ({"total_description": None}, TypeError, "takes a str, not None"),
+        ({"total_description": "a\r\nb"}, ValueError, "expected latin-1 text without control"),
+        ({"cross_origin": None}, TypeError, "takes a bool, an origin such as"),
+        ({"cross_origin": ""}, ValueError, "expected latin-1 text without control characters"),
     ],
 )
 def test_wrong_options(options: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error) as raised:
         timing(**options)
-    assert str(raised.value) == text
+    assert text in str(raised.value)
 
 
 @pytest.mark.parametrize(
     ("function", "arguments", "error", "text"),
     [
-        (
-            set_metric,
-            ("a b",),
-            ValueError,
-            "set_metric(name='a b') can't be used: expected a token such as 'db-read'",
-        ),
-        (
-            set_metric,
-            ("",),
-            ValueError,
-            "set_metric(name='') can't be used: expected a token such as 'db-read'",
-        ),
-        (
-            set_metric,
-            ("é",),
-            ValueError,
-            "set_metric(name='é') can't be used: expected a token such as 'db-read'",
-        ),
+        (set_metric, ("a b",), ValueError, "expected a token such as 'db-read'"),
+        (set_metric, ("",), ValueError, "expected a token such as 'db-read'"),
+        (set_metric, ("é",), ValueError, "expected a token such as 'db-read'"),
         (set_metric, (7,), TypeError, "set_metric(name=...) takes a str, not 7"),
         (set_metric, ("a", "☃"), ValueError, f"set_metric(description='☃') {UNSENDABLE}"),
         (
@@ -518,55 +472,15 @@ def test_wrong_options(options: dict[str, Any], error: type[Exception], text: st
             rf"set_metric(description='x\r\ny: z') {UNSENDABLE}",
         ),
         (set_metric, ("a", 1, 7), TypeError, "set_metric(description=...) takes a str, not 7"),
-        (
-            set_metric,
-            ("a", True),
-            TypeError,
-            "set_metric(value=...) takes seconds or a str, not True",
-        ),
-        (
-            set_metric,
-            ("a", b"x"),
-            TypeError,
-            "set_metric(value=...) takes seconds or a str, not b'x'",
-        ),
-        (
-            set_metric,
-            ("a", float("nan")),
-            ValueError,
-            "set_metric(value=nan) can't be used: expected a finite number",
-        ),
-        (
-            set_metric,
-            ("a", float("-inf")),
-            ValueError,
-            "set_metric(value=-inf) can't be used: expected a finite number",
-        ),
-        (
-            set_metric,
-            ("a", 1, None, 101),
-            ValueError,
-            "set_metric(precision=101) can't be used: expected 0 to 100",
-        ),
-        (
-            set_metric,
-            ("a", 1, None, 1.0),
-            TypeError,
-            "set_metric(precision=...) takes an int, not 1.0",
-        ),
-        (
-            start_timer,
-            ("a,b",),
-            ValueError,
-            "start_timer(name='a,b') can't be used: expected a token such as 'db-read'",
-        ),
+        (set_metric, ("a", True), TypeError, "takes seconds or a str, not True"),
+        (set_metric, ("a", b"x"), TypeError, "takes seconds or a str, not b'x'"),
+        (set_metric, ("a", float("nan")), ValueError, "expected a finite number"),
+        (set_metric, ("a", float("-inf")), ValueError, "expected a finite number"),
+        (set_metric, ("a", 1, None, 101), ValueError, "expected 0 to 100"),
+        (set_metric, ("a", 1, None, 1.0), TypeError, "takes an int, not 1.0"),
+        (start_timer, ("a,b",), ValueError, "expected a token such as 'db-read'"),
         (start_timer, ("a", "☃"), ValueError, f"start_timer(description='☃') {UNSENDABLE}"),
-        (
-            end_timer,
-            ("a", -1),
-            ValueError,
-            "end_timer(precision=-1) can't be used: expected 0 to 100",
-        ),
+        (end_timer, ("a", -1), ValueError, "expected 0 to 100"),
     ],
 )
 def test_wrong_metrics(
@@ -575,7 +489,7 @@ def test_wrong_metrics(
     c = FakeContext()
     with pytest.raises(error) as raised:
         function(c, *arguments)
-    assert str(raised.value) == text
+    assert text in str(raised.value)
 
 
 def test_it_is_found_by_its_name() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from kit import Context, HTTPException, Kit
 from kit.interface import plugins
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.trusted_hosts import trusted_hosts
 
 INSIDE = (200, "inside")
@@ -198,6 +198,18 @@ def test_a_repeated_host(run: Callable[..., Any], hosts: tuple[str, ...]) -> Non
     assert ask(run, app_with("example.com"), *hosts)[:2] == REFUSED
 
 
+def test_longest_name(run: Callable[..., Any]) -> None:
+    longest = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 61])
+    assert len(longest) == 253
+    for trusted in (longest, "*" + longest[63:]):
+        app = app_with(trusted)
+        assert ask(run, app, longest)[:2] == INSIDE
+        assert ask(run, app, f"{longest}.:8000")[:2] == INSIDE
+        assert ask(run, app, f"{longest}d")[:2] == REFUSED
+    with pytest.raises(ValueError, match="can't be used"):
+        trusted_hosts(f"{longest}d")
+
+
 def test_cve_2026_25479_a_host_is_no_regular_expression(run: Callable[..., Any]) -> None:
     app = app_with("example.com", "*.example.org")
     for host in ("exampleXcom", "example-com", "aXexample.org", "a.exampleXorg", "a.b-example.org"):
@@ -284,7 +296,7 @@ def test_it_can_be_used_for_a_part_of_the_app(run: Callable[..., Any]) -> None:
 
 
 def test_it_says_which_answers_it_makes() -> None:
-    assert facts_of(trusted_hosts("a")).responses == {
+    assert get_facts(trusted_hosts("a")).responses == {
         400: "The Host header is malformed, or names another host"
     }
 
@@ -422,10 +434,13 @@ NOTHING = (
             "trusted_hosts('*.STRAßE.example') can't be used: "
             "expected punycode, '*.xn--strae-oqa.example'",
         ),
-        (
-            ("https://example.com/a",),
-            "trusted_hosts('https://example.com/a') can't be used: "
-            "expected a host without the scheme 'https', 'example.com'",
+        *(
+            (
+                (url,),
+                f"trusted_hosts({url!r}) can't be used: "
+                "expected a host without the scheme 'https', 'example.com'",
+            )
+            for url in ("https://example.com/a", "https://example.com")
         ),
         (
             ("example.com:8000",),

@@ -16,7 +16,7 @@ import pytest
 import typing_extensions
 
 from kit import Context, File, FormData, Kit, Response
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 from kit.typed import Depends, Header, Query, Var, typed
 from kit.typed import File as FileMarker
 
@@ -132,7 +132,7 @@ def test_facts_of_results_with_aliases(returns: Any, expected: Any) -> None:
     def endpoint() -> Any: ...
 
     endpoint.__annotations__["return"] = returns
-    assert facts_of(Kit().get("/", typed(endpoint)).routes[0].handler).responses == expected
+    assert get_facts(Kit().get("/", typed(endpoint)).routes[0].handler).responses == expected
 
 
 def test_an_alias_of_a_name_that_is_not_defined() -> None:

@@ -19,7 +19,7 @@ import pydantic
 import pytest
 
 from kit import Context, HTTPException, Kit, Response, in_thread
-from kit.interface.metadata import attach, facts_of
+from kit.interface.metadata import attach, get_facts
 from kit.streaming import stream_sse
 from kit.typed import Depends, Env, Header, Query, override, typed
 
@@ -256,7 +256,7 @@ async def test_parameters_of_dependencies_are_the_endpoint_s() -> None:
         ("authorization", "header"),
         ("limit", "query"),
     ]
-    validates = facts_of(app.routes[0].handler).validates
+    validates = get_facts(app.routes[0].handler).validates
     assert {key: kind.__struct_encode_fields__ for key, kind in validates.items()} == {
         "param": ("id",),
         "header": ("authorization",),
@@ -575,12 +575,12 @@ def test_guards_among_dependencies_are_needed_together() -> None:
         c: Annotated[str, Depends(flag)],
     ) -> None: ...
 
-    assert facts_of(app.routes[0].handler).security == ((bearer, key), (basic, key))
+    assert get_facts(app.routes[0].handler).security == ((bearer, key), (basic, key))
 
     def guarded(b: Annotated[str, Depends(client)]) -> None: ...
 
     app.get("/own", typed(attach(guarded, security=bearer)))
-    assert facts_of(app.routes[1].handler).security == ((bearer, key),)
+    assert get_facts(app.routes[1].handler).security == ((bearer, key),)
 
 
 def test_facts_of_dependencies() -> None:
@@ -601,7 +601,7 @@ def test_facts_of_dependencies() -> None:
     def endpoint(x: Annotated[str, Depends(inner)]) -> dict[str, int]:
         return {}
 
-    facts = facts_of(app.routes[0].handler)
+    facts = get_facts(app.routes[0].handler)
     assert facts.responses == {401: "Unauthorized", 200: dict[str, int]}
     assert facts.security == (bearer,)
     assert facts.validates == {}

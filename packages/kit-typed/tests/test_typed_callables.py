@@ -295,21 +295,6 @@ async def test_an_awaitable_in_place_of_the_annotated_value_is_an_error() -> Non
     assert text.endswith("is async, and nothing awaits its result, Later")
 
 
-def test_known_functions_are_called_without_looking_at_their_results() -> None:
-    """So that the usual ones are as fast as in hand-written code."""
-
-    def value() -> int:
-        return 1
-
-    def endpoint(a: Annotated[int, Depends(value)]) -> int:
-        return a
-
-    app: Kit[Any, Any] = Kit()
-    app.get("/", typed(endpoint))
-    (route,) = app.routes
-    assert "await" not in route.handler.__kit_route__.source.text
-
-
 class Connection:
     """What can be awaited and entered, as a connection or a pool of some libraries."""
 

@@ -171,7 +171,9 @@ async def test_any_json_is_answered(value: Any) -> None:
     headers = {"content-type": "application/json"}
     response = await app.request("/body", method="POST", body=content, headers=headers)
     assert response.status == 400
-    assert {each["target"] for each in (await response.json())["errors"]} == {"json"}
+    document = await response.json()
+    assert document["target"] == "json"
+    assert document["errors"]
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from kit import Context, Kit, Response
-from kit.interface.metadata import attach, facts_of
+from kit.interface.metadata import attach, get_facts
 from kit.validator import FieldError, ValidationProblem, validator
 
 
@@ -21,27 +21,27 @@ class Book:
 @pytest.mark.parametrize("target", ["json", "form", "query", "param", "header", "cookie"])
 @pytest.mark.parametrize("kind", [Book, dict[str, int]])
 def test_the_type_of_the_part_and_the_answer(target: Any, kind: Any) -> None:
-    facts = facts_of(validator(target, kind))
+    facts = get_facts(validator(target, kind))
     assert facts.validates == {target: kind}
     assert facts.responses == {400: ValidationProblem}
     assert (facts.provides, facts.security, facts.describes, facts.others) == ({}, (), {}, {})
 
 
 def test_a_type_with_none_says_whether_there_must_be_a_body() -> None:
-    assert facts_of(validator("json", Book | None)).body_required is True
-    assert facts_of(validator("json", dict[str, int] | None)).body_required is False
+    assert get_facts(validator("json", Book | None)).body_required is True
+    assert get_facts(validator("json", dict[str, int] | None)).body_required is False
     for other in (validator("json", Book), validator("query", Book | None)):
-        assert facts_of(other).body_required is None  # the type says it
+        assert get_facts(other).body_required is None  # the type says it
 
 
 def test_functions_tell_what_they_carry() -> None:
     def check(value: Any, c: Context) -> Any:
         return value
 
-    facts = facts_of(validator("query", check))
+    facts = get_facts(validator("query", check))
     assert (facts.validates, facts.responses) == ({"query": Any}, {})
     attach(check, validates={"query": Book}, responses={403: "Not you"})
-    facts = facts_of(validator("query", check))
+    facts = get_facts(validator("query", check))
     assert (facts.validates, facts.responses) == ({"query": Book}, {403: "Not you"})
 
 
@@ -52,7 +52,7 @@ async def test_facts_are_read_from_the_routes() -> None:
     def create(c: Context) -> Response:
         return c.json(c.req.valid("json", Book), 201)
 
-    found = [facts_of(route.handler).validates for route in app.routes]
+    found = [get_facts(route.handler).validates for route in app.routes]
     assert found == [{"json": Book}, {"param": dict[str, int]}, {}]
 
 

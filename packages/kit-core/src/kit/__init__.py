@@ -103,10 +103,6 @@ def __getattr__(name: str) -> Any:
     elif name == "send_file":
         found = _find_send_file()
     else:
-        from kit._app.foreign_tables import IMPORTS
-
-        if name in IMPORTS:
-            raise ImportError(f"cannot import {name!r} from {__name__!r}: {IMPORTS[name]}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found
     return found

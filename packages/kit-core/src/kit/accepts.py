@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, overload
 
+from kit.http.fields import Accepted, parse_accept
 from kit.interface import Context
-from kit.interface.fields import Accepted, parse_accept
 
 __all__ = ("Accepted", "AcceptsOptions", "accepts")
 
@@ -58,7 +58,7 @@ def accepts(
     the client excludes it.
 
     A response that depends on a header must list it in Vary:
-    `kit.interface.fields.add_vary(c.res.headers, "Accept")`.
+    `kit.http.vary.add_vary(c.res.headers, "Accept")`.
 
     Args:
         c: The context.

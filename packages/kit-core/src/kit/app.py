@@ -8,13 +8,6 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
 
-from kit._app.foreign import (
-    constructor_of_kit,
-    no_attribute,
-    refuse_keywords,
-    refuse_swapped,
-    route_of_flask,
-)
 from kit._app.parts import ONE_FOR_ALL, check_options
 from kit._app.registration import (
     Registrations,
@@ -22,29 +15,30 @@ from kit._app.registration import (
     check_function,
     check_lifespan,
     check_path,
+    refuse_keywords,
     split_arguments,
     strings,
 )
-from kit._serving.entry import Opening, Served, rsgi_server
+from kit._engine.framing import without_body
+from kit._engine.handlers import compose, final_response
+from kit._engine.matching import context_of_request
+from kit._serving.asgi import ASGIApplication
+from kit._serving.paths import path_of_request
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
-from kit._support.late import import_late
 from kit._support.limits import Limits
-from kit.context import B, Context, V, prepare
+from kit.authoring.caller_frame import describe_call_site
+from kit.context import B, Context, V
+from kit.http.paths import merge_path
 from kit.interface import METHOD_NAME_ALL
-from kit.interface.callers import place_of_call
 from kit.interface.generics import fill_arguments
-from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
 from kit.router import default_router
-from kit.web._body import peek, put
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from kit._app.registration import HandlerT, Use
-    from kit._app.requesting import build_request, check_fetch
-    from kit._app.routers import router_of
     from kit._app.types import (
         AnyHandler,
         ApplicationHandler,
@@ -54,21 +48,8 @@ if TYPE_CHECKING:
         OptionHandler,
         ReplaceRequest,
     )
-    from kit._matching.matches import limit_context, plan_of_request
-    from kit._serving.paths import path_of_request
-    from kit.compose import respond
     from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
-    from kit.request import KitRequest
     from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
-    from kit.web._streams import close_stream
-else:
-    import_late(globals(), "kit._matching.matches", "limit_context", "plan_of_request")
-    import_late(globals(), "kit._app.requesting", "build_request", "check_fetch")
-    import_late(globals(), "kit._app.routers", "router_of")
-    import_late(globals(), "kit._serving.paths", "path_of_request")
-    import_late(globals(), "kit.compose", "respond")
-    import_late(globals(), "kit.request", "KitRequest")
-    import_late(globals(), "kit.web._streams", "close_stream")
 
 __all__ = ("Kit",)
 
@@ -79,7 +60,7 @@ _ResultT = TypeVar("_ResultT", bound="HandlerResult")
 OpenLifespan: TypeAlias = "Callable[[Kit[B, V]], AbstractAsyncContextManager[B | None]]"
 
 
-class Kit(Served, Generic[B, V]):
+class Kit(ASGIApplication, Generic[B, V]):
     """A web application.
 
     Handlers are registered with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on`
@@ -89,7 +70,7 @@ class Kit(Served, Generic[B, V]):
     `B` is the type of `c.env` and `V` that of `c.var`; both are TypedDicts and default to Any.
 
     Args:
-        strict: Whether `/about` and `/about/` are different paths.
+        strict: Whether `/about` and `/about/` are different paths. Default: True.
         router: A router, or the name of an installed one. Default: SmartRouter with
             RegExpRouter and TrieRouter.
         get_path: Returns the routing path of a request. Default: the path of its URL.
@@ -98,7 +79,7 @@ class Kit(Served, Generic[B, V]):
             `c.env`.
         limits: Limits for request bodies.
         method_not_allowed: Whether a request gets a 405 with `Allow` instead of a 404 if its path
-            has only routes for other methods, and OPTIONS a 204 with `Allow`.
+            has only routes for other methods, and OPTIONS a 204 with `Allow`. Default: False.
 
     Raises:
         PluginError: If no router with this name is installed, or it can't be loaded.
@@ -110,42 +91,55 @@ class Kit(Served, Generic[B, V]):
         def __class_getitem__(cls, arguments: Any) -> Any:
             return super().__class_getitem__(fill_arguments(cls, arguments))
 
-    @constructor_of_kit
     def __init__(
         self,
         *,
-        strict: bool = True,
+        strict: bool | None = None,
         router: Router[Any] | str | None = None,
         get_path: GetPath | None = None,
         lifespan: OpenLifespan[B, V] | None = None,
         limits: Limits = Limits(),  # noqa: B008 - immutable
-        method_not_allowed: bool = False,
+        method_not_allowed: bool | None = None,
     ) -> None:
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):
             if value is not None and not callable(value):
                 raise TypeError(f"Kit({name}=...) takes a function, not {value!r:.100}")
         for name, flag in (("strict", strict), ("method_not_allowed", method_not_allowed)):
-            if not isinstance(flag, bool):
+            if flag is not None and not isinstance(flag, bool):
                 raise TypeError(f"Kit({name}=...) takes True or False, not {flag!r:.100}")
         if not isinstance(limits, Limits):
             raise TypeError(f"Kit(limits=...) takes Limits(...), not {limits!r:.100}")
         if get_path is not None:
-            from kit.interface.options import OptionChecks  # PERF: most apps have none
+            from kit.authoring.options import OptionChecks  # PERF: most apps have none
 
             OptionChecks("Kit").function("get_path", get_path, "(request)", plain=True)
         if lifespan is not None:
             check_lifespan(lifespan)
-        routing = (default_router(), default_router) if router is None else router_of(router)
+        routing: tuple[Router[Any], Callable[[], Router[Any]] | None]
+        if router is None:
+            routing = (default_router(), default_router)
+        else:
+            from kit._app.routers import router_of  # PERF: most apps have none
+
+            routing = router_of(router)
         open_lifespan = None if lifespan is None else partial(lifespan, self)
         self._state = AppState(
-            table=RouteTable(*routing, strict=strict),
+            table=RouteTable(*routing, strict=strict is not False),
             lifespan=Lifespan(open_lifespan, lifespan),
             limits=limits,
-            strict=strict,
+            strict=strict is not False,
             get_path=get_path,
-            method_not_allowed=method_not_allowed,
+            method_not_allowed=method_not_allowed is True,
+            compose=compose,
         )
-        self._begin()
+        options = {
+            "strict": strict,
+            "router": router,
+            "get_path": get_path,
+            "method_not_allowed": method_not_allowed,
+        }
+        self._state.given.update(name for name, value in options.items() if value is not None)
+        self._registrations = Registrations(self._state)
 
     @property
     def routes(self) -> list[RouterRoute]:
@@ -234,7 +228,7 @@ class Kit(Served, Generic[B, V]):
         Args:
             *arguments: A route pattern, by default `*`, then middleware.
             use: Middleware that runs before it, one or a sequence.
-            **others: Refused: the error says what to write instead.
+            **others: Refused.
 
         Raises:
             TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
@@ -243,7 +237,7 @@ class Kit(Served, Generic[B, V]):
         """
         paths, handlers = split_arguments("use", arguments)
         call = f"use({paths[0]!r})" if paths else "use()"
-        refuse_keywords(call, others, "use")
+        refuse_keywords(call, others)
         decorator = self._registrations.register(
             call, [METHOD_NAME_ALL], paths or ["*"], handlers, use, has_path=paths is not None
         )
@@ -284,7 +278,7 @@ class Kit(Served, Generic[B, V]):
             path: A route pattern or a list of them.
             *handlers: Handlers and middleware.
             use: Middleware that runs before them, one or a sequence.
-            **others: Refused: the error says what to write instead.
+            **others: Refused.
 
         Raises:
             TypeError: As for `get`, or if a method or path is not a str.
@@ -293,16 +287,13 @@ class Kit(Served, Generic[B, V]):
             RouterClosedError: If the app has already handled a request.
         """
         call = f"on({method!r}, {path!r})"
-        refuse_keywords(call, others, "use")
+        refuse_keywords(call, others)
         methods = strings(f"The method of {call}", method)
         paths = strings(f"The path of {call}", path)
         if methods[0].startswith("/"):
-            raise ValueError(f"{call}: the method comes first: write on({path!r}, {method!r})")
+            raise ValueError(f"{call}: the method comes first")
         if any(each.upper() == "HEAD" for each in methods):
-            raise ValueError(
-                f"{call} would never run for HEAD: a HEAD request is handled by the GET route, "
-                "without the body. Register GET, and leave HEAD out"
-            )
+            raise ValueError(f"{call} would never run: a HEAD request is handled by the GET route")
         return self._registrations.register(call, methods, paths, handlers, use) or self
 
     @overload
@@ -343,15 +334,8 @@ class Kit(Served, Generic[B, V]):
             kind, *arguments = arguments  # type: ignore[assignment]
             if not issubclass(kind, Exception):
                 raise TypeError(
-                    f"on_error() takes a class derived from Exception, not {kind.__qualname__}: "
-                    "other exceptions, such as cancellations, always pass through"
+                    f"on_error() takes a class derived from Exception, not {kind.__qualname__}"
                 )
-        elif arguments and arguments[0] in range(400, 600):
-            raise TypeError(
-                f"on_error() takes a class of exceptions, not the status {arguments[0]!r:.100}: "
-                "register a handler for HTTPException, which has the status as error.status, or "
-                "@app.not_found() for unmatched requests"
-            )
         elif len(arguments) > 1:
             raise TypeError(
                 "on_error() takes an exception class and a handler, or only a handler: "
@@ -361,7 +345,6 @@ class Kit(Served, Generic[B, V]):
 
         def check_and_set(function: Any) -> None:
             check_function("on_error", function, ("error", "c"))
-            refuse_swapped(function)
             self._registrations.check_open("on_error")
             self._state.on_error.set(kind, function)
 
@@ -394,7 +377,6 @@ class Kit(Served, Generic[B, V]):
 
         return self._set("not_found()", check_and_set, arguments)
 
-    @route_of_flask
     def route(self, path: str, app: Kit[Any, Any], /) -> Self:
         """Adds all routes of another app below a path.
 
@@ -421,17 +403,14 @@ class Kit(Served, Generic[B, V]):
         """
         check_path("route", path)
         if not isinstance(app, Kit):
-            hint = ": use mount() with kit.asgi.from_asgi() for it" if callable(app) else ""
-            if isinstance(app, type) and issubclass(app, Kit):
-                hint = f": write {app.__name__}()"
-            raise TypeError(f"route({path!r}, ...) takes a Kit app, not {app!r:.100}{hint}")
+            raise TypeError(f"route({path!r}, ...) takes a Kit app, not {app!r:.100}")
         state, other = self._state, app._state
         if other.table is state.table:
             raise ValueError(f"route({path!r}, ...) was given the app itself")
         other.check_pending()
         check_options(f"route({path!r}, ...)", state, other)
         prefix = merge_path(state.base_path, path)
-        place = f"route({path!r}) at {place_of_call()}"
+        place = f"route({path!r}) at {describe_call_site()}"
         parts = state.parts(other, prefix, place)
         routes = [route.below(prefix) for route in other.table.routes]
         limits = (other.limits,) if other.limits.changes else ()
@@ -467,7 +446,7 @@ class Kit(Served, Generic[B, V]):
         app = object.__new__(type(self))
         app.__dict__.update(self.__dict__)
         app._state = self._state.below(merge_path(self._state.base_path, path))
-        app._begin()
+        app._registrations = Registrations(app._state)
         return app
 
     def mount(
@@ -539,26 +518,17 @@ class Kit(Served, Generic[B, V]):
             UnsupportedPathError: If the router doesn't support a route, and only detects it now.
             TypeError: If an argument is of the wrong type.
         """
+        from kit._app.requesting import check_fetch  # here, since apps on servers don't need it
+
         state = self._state
         check_fetch(request, env, execution_ctx)
-        path, (match, *_) = plan_of_request(state, request, path_of_request(request))
-        bindings = state.lifespan.bindings
-        if env is not None and bindings:
-            env = {**bindings, **env}
-        req = KitRequest(request, path, match)
-        c: Context[B, V] = Context(state, None, None, path, match, env)
-        c._begin(req, execution_ctx)
-        if state.has_limited_parts:
-            limit_context(c)
+        path = path_of_request(request)
+        c: Context[B, V] = context_of_request(state, request, path, env, execution_ctx)
         try:
-            response = await respond(c)
-            prepare(c, response)
+            await c._run(c)
+            response = final_response(c)
             if request.method == "HEAD":
-                body = peek(response)
-                response = response.__copy__()
-                put(response, None)
-                if body is not None and not isinstance(body, bytes):
-                    await close_stream(body)
+                response = without_body(response, c)
         except BaseException as error:
             if c._exits is not None:
                 await c._run_exits(error)
@@ -609,6 +579,8 @@ class Kit(Served, Generic[B, V]):
             response = await app.request("/books", method="POST", json={"title": "Dune"})
             ```
         """
+        from kit._app.requesting import build_request
+
         keywords = {"method": method, "headers": headers, "body": body}
         request = build_request(input, init, keywords, json)
         return await self.fetch(request, env, execution_ctx)
@@ -634,7 +606,9 @@ class Kit(Served, Generic[B, V]):
             scope: The scope of the server.
             protocol: The protocol of the server.
         """
-        return rsgi_server()(self._state, scope, protocol)
+        from kit._serving.rsgi.entry import serve_rsgi
+
+        return serve_rsgi(self._state, scope, protocol)  # type: ignore[no-any-return]
 
     def __rsgi_init__(self, loop: Any) -> None:
         """Runs the startup of the lifespan, before an RSGI server serves.
@@ -663,13 +637,10 @@ class Kit(Served, Generic[B, V]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            no_attribute(self, name)
+            from kit._support.hints import hint
 
-    def _begin(self) -> None:
-        """Opens the app for registration, and for servers."""
-        self._registrations = Registrations(self._state)
-        refuse = self._registrations.refuse_decorating
-        self._enter_by(Opening(self._state, refuse, self._enter_by))
+            text = f"{type(self).__name__!r} object has no attribute {name!r}{hint('app', name)}"
+            raise AttributeError(text, name=name, obj=self)
 
     def _set(self, call: str, add: Callable[[Any], None], arguments: Sequence[Any]) -> Any:
         """Sets a handler, or returns the decorator that does."""

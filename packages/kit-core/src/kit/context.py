@@ -6,15 +6,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
-from types import CoroutineType, MappingProxyType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
-from kit._support.foreign_names import CONTEXT, UnsettableName, refuse_foreign_names
-from kit._support.late import import_late
+from kit._response.building import (
+    joined,
+    lines_to_keep,
+    make_response,
+    own,
+    take_over,
+    without_representation,
+)
+from kit._response.discarded import close_discarded
+from kit._response.results import settle
+from kit._state.no_bindings import NoBindings
+from kit._support.json import encode, encode_plainly, encode_with_aliases
 from kit._support.struct import Opaque, Struct, with_plain_stores
-from kit.interface.cancellation import fault_of, is_fault
+from kit.authoring.cancellation import fault_of, is_fault
+from kit.authoring.maybe_await import check_second
+from kit.authoring.signatures import describe
+from kit.interface import HandlerError
 from kit.interface.generics import TypeVar, fill_arguments
-from kit.interface.signatures import describe
+from kit.request import KitRequest, ServedRequest
 from kit.web._body import is_stream, peek, take
 from kit.web._header_lines import (
     FRAMING_NAMES,
@@ -31,6 +44,8 @@ from kit.web._header_lines import (
     set_headers,
     set_line,
 )
+from kit.web._location import encode_location
+from kit.web._request import close_with
 from kit.web._response import (
     NULL_BODY_STATUSES,
     STATUSES,
@@ -42,49 +57,13 @@ from kit.web._response import (
 )
 
 if TYPE_CHECKING:
-    from kit._response.building import (
-        joined,
-        lines_to_keep,
-        make_response,
-        own,
-        take_over,
-        without_representation,
-    )
-    from kit._response.discarded import close_discarded
-    from kit._response.results import settle
     from kit._state.app_state import AppState
-    from kit._state.no_bindings import NoBindings
     from kit._state.route import Route
-    from kit._support.json import encode, encode_plainly, encode_with_aliases
     from kit.concurrency._background import BackgroundTasks
-    from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
+    from kit.interface import Cleanup, ExecutionContext, HTTPException
     from kit.interface import Response as AnyResponse
-    from kit.interface.calls import check_second
-    from kit.request import KitRequest, ServedRequest
     from kit.web import Request
     from kit.web._body import BodyInit
-    from kit.web._location import encode_location
-    from kit.web._request import close_with
-else:
-    import_late(
-        globals(),
-        "kit._response.building",
-        "joined",
-        "lines_to_keep",
-        "make_response",
-        "own",
-        "take_over",
-        "without_representation",
-    )
-    import_late(globals(), "kit._response.discarded", "close_discarded")
-    import_late(globals(), "kit._response.results", "settle")
-    import_late(globals(), "kit._state.no_bindings", "NoBindings")
-    import_late(globals(), "kit._support.json", "encode", "encode_plainly", "encode_with_aliases")
-    import_late(globals(), "kit.interface", "HandlerError")
-    import_late(globals(), "kit.interface.calls", "check_second")
-    import_late(globals(), "kit.request", "ServedRequest")
-    import_late(globals(), "kit.web._location", "encode_location")
-    import_late(globals(), "kit.web._request", "close_with")
 
 B = TypeVar("B", default=Any)
 """Bindings: the type of `c.env`, a TypedDict."""
@@ -117,6 +96,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _receive: Any
     _path: str
     _match: Any  # the result of the router: its first item are the routes and their parameters
+    _run: Any  # runs the handlers of the routes, see kit._engine.handlers
+    _method: str
     _env: Any = None  # until it is read
     _index: int = -1  # of the handler that is running
     # The fields below are None until they are first used.
@@ -133,8 +114,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _failed: bool = False  # whether an error handler itself raised
     _execution_ctx: ExecutionContext | None = None
     _renderer: Callable[..., Any] | None = None
-    _exits: list[Exit] | None = None
-    _next: Any = None  # what several middleware call as `next`, see kit.compose
+    _exits: list[Cleanup] | None = None
 
     @property
     def req(self) -> KitRequest:
@@ -197,14 +177,11 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """
         if self._execution_ctx is None:
             if self._receive is None:
-                raise RuntimeError(
-                    "This request has no execution context: give fetch() or request() one as "
-                    "execution_ctx, or serve the app"
-                )
+                raise RuntimeError("This request has no execution context: fetch() was given none")
             self._execution_ctx = _background_tasks()()
         return self._execution_ctx
 
-    def add_exit(self, exit: Exit, /) -> None:
+    def add_cleanup(self, cleanup: Cleanup, /) -> None:
         """Adds a function that runs at the end of the request, after the response was sent.
 
         Functions run after the last chunk of a streamed body, and before the tasks of
@@ -213,7 +190,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         streamed body has been read or closed.
 
         Args:
-            exit: A plain or async function. It is called with the exception that a handler, a
+            cleanup: A plain or async function. It is called with the exception that a handler, a
                 middleware or the streamed body raised (even if an error response was sent), or
                 that cancelled the request; otherwise with None. If it returns True, the functions
                 after it get None. If it raises an exception, these get that, and it is logged,
@@ -224,7 +201,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             if self._receive is not None and self._execution_ctx is None:
                 # PERF: served requests with an execution context are ended, the others aren't.
                 self._execution_ctx = _background_tasks()()
-        self._exits.append(exit)
+        self._exits.append(cleanup)
 
     async def _end(self, error: BaseException | None = None) -> None:
         """Runs exits and the tasks of `wait_until`, and releases what the request holds."""
@@ -338,7 +315,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         def close(_: BaseException | None) -> Awaitable[None]:
             return close_discarded(response, self._res)
 
-        self.add_exit(close)
+        self.add_cleanup(close)
 
     def header(
         self,
@@ -643,8 +620,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             raise TypeError("c.redirect() takes a URL or path, not None")
         if isinstance(status, str):
             raise TypeError(
-                f"c.redirect() takes the location, then the status: "
-                f"write c.redirect({status!r:.100}, {location!r:.100})"
+                "c.redirect() takes the location, then the status, "
+                f"not {location!r:.100} and {status!r:.100}"
             )
         location = encode_location(str(location))
         if self._lines is None and self._res is None and type(status) is int and status in STATUSES:
@@ -670,10 +647,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             return self._renderer(*args, **kwargs)
         unknown = [name for name in kwargs if name not in ("data", "status", "headers")]
         if unknown:
-            raise TypeError(
-                f"c.render({unknown[0]}=...) needs a renderer: register middleware that calls "
-                "c.set_renderer(), such as templates() of kit-templates, before the route"
-            )
+            raise TypeError(f"c.render({unknown[0]}=...) needs a renderer: see c.set_renderer()")
         return self.html(*args, **kwargs)
 
     def set_renderer(self, renderer: Callable[..., Any], /) -> None:
@@ -817,27 +791,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             body, lines = (error.message or "").encode(), _TEXT_LINES
         return make_response(body, None, error.status, error.headers or None, lines)
 
-    def _final_response(self) -> Response:
-        """Returns the response once all handlers have run.
-
-        Raises:
-            HandlerError: If there is none.
-        """
-        if not self._finalized:
-            route = self._match[0][min(self._index, len(self._match[0]) - 1)][0]
-            raise HandlerError(
-                describe(route.handler),
-                f"returned nothing for {route.method} {route.path!r}: return a Response"
-                + (" or await next()" if route.takes_next else ""),
-            )
-        if self._failed and self.res.status != 500:
-            # Even if middleware changed it: an error handler that raises results in a 500.
-            self.res = self.text("Internal Server Error", 500)
-        return self.res
-
-
-refuse_foreign_names(Context, "The context", CONTEXT, UnsettableName)
-
 
 # PERF: an import statement costs as much as the rest of an exit, even with nothing left to load.
 @cache
@@ -849,7 +802,7 @@ def _background_tasks() -> type[BackgroundTasks]:
 
 
 @cache
-def _exit_runner() -> Callable[[list[Exit], BaseException | None], Awaitable[None]]:
+def _exit_runner() -> Callable[[list[Cleanup], BaseException | None], Awaitable[None]]:
     """Imports `run_exits` with the first request that has exits."""
     from kit.concurrency._exits import run_exits
 
@@ -863,24 +816,13 @@ def _have_same_body(response: Response, other: AnyResponse | None) -> bool:
 def _header_name(name: Any) -> bytes:
     """Returns the name of a header as it is sent, for a name that isn't well known."""
     if isinstance(name, Mapping):
-        raise TypeError(
-            f"c.header() takes a name and a value, not {name!r:.100}: "
-            "several headers are set by c.set_headers({...})"
-        )
+        raise TypeError(f"c.header() takes a name and a value, not {name!r:.100}")
     return encode_name(name)
 
 
 def _no_text(call: str, data: Any) -> TypeError:
     """Returns the error for something else than text."""
-    hint = ""
-    if isinstance(data, CoroutineType):
-        data.close()  # it would warn that it was never awaited, which the error says already
-        hint = f": await {data.__qualname__}() first"
-    elif isinstance(data, (dict, list)):
-        hint = ": use c.json()"
-    elif isinstance(data, (bytes, bytearray)):
-        hint = ": use c.body()"
-    return TypeError(f"{call} takes a str, not {type(data).__name__}{hint}")
+    return TypeError(f"{call} takes a str, not {type(data).__name__}")
 
 
 def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:
@@ -893,31 +835,14 @@ def join(c: Context[Any, Any], response: Response) -> Response:
     return c._join(response)
 
 
-def claim(c: Context[Any, Any], response: Response, handler: Any) -> Response:
-    """Returns what the only handler has returned as the response of the request.
-
-    Raises:
-        HandlerError: If there is another response already, which would be sent in its place.
-    """
-    if c._lines is None or (response is c._taker and c._taken is c._lines):  # PERF: nearly always
-        return response
-    if c._res is None or not c._finalized:
-        return c._join(response)
-    refuse_second(c, response, handler)
-    return c.res
-
-
 def accept(c: Context[Any, Any], response: Response, handler: Any) -> None:
     """Sets what a handler or middleware has returned as the response of the request.
 
     Raises:
-        HandlerError: As for `claim`.
+        HandlerError: If there is another response already, which would be sent in its place.
     """
     if c._finalized and c._res is not None:
         refuse_second(c, response, handler)
-    elif c._res is None and response is c._taker and c._taken is c._lines:
-        c._res = response  # PERF: it has all headers
-        c._finalized = True
     else:
         c.res = response
 

@@ -15,20 +15,17 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack
 from kit._app.types import AnyHandler, GetPath
 from kit._support.limits import Limits
 from kit.app import Kit, OpenLifespan
+from kit.authoring.maybe_await import dispose, is_awaitable, plain_result
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import accepts, describe_signature, is_async, takes_next
 from kit.context import B, Context, V
 from kit.interface import Next, Router
-from kit.interface.calls import dispose, is_awaitable, plain_result
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import accepts, describe_signature, is_async, takes_next
 
 __all__ = ("AppOptions", "Factory", "create_factory", "create_middleware")
 
 ResultT = TypeVar("ResultT")
 
-_ASYNC_INIT = (
-    "create_factory(init_app=...) takes a plain function, not an async one: "
-    "what waits belongs in the lifespan of the app"
-)
+_ASYNC_INIT = "create_factory(init_app=...) takes a plain function, not an async one"
 
 
 class AppOptions(TypedDict, Generic[B, V], total=False):
@@ -94,8 +91,7 @@ class Factory(Generic[B, V]):
             if self._has_used_router:
                 raise ValueError(
                     "create_app() can't use the router of default_app_options again: it has the "
-                    "routes of the first app; give default_app_options the name of a router, or "
-                    "create_app(router=...) another one"
+                    "routes of the first app"
                 )
             self._has_used_router = True
         app: Kit[B, V] = Kit(**merged)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from kit.interface.signatures import describe
+from kit.authoring.signatures import describe
 
 __all__ = ("Lifespan",)
 
@@ -89,25 +89,17 @@ class Lifespan:
                 await self._change(Event(), self._stop(failure))
 
     def missing(self, key: str) -> str:
-        """Returns why there is no binding, and what to write, if there are none at all.
+        """Returns why there is no binding, if there are none at all.
 
         Args:
             key: The key that was asked for.
         """
         if self._open is None and not self.children:
-            return (
-                "the app has no lifespan. Write one that yields it, as in "
-                f"`yield {{{key!r}: ...}}`, for Kit(lifespan=...); or give it to a test client, as "
-                f"in test_client(app, {{{key!r}: ...}})"
-            )
+            return f"the app has no lifespan; Kit(lifespan=...) takes one that yields {key!r}"
         whose = "its lifespan" if self._open is None else f"the lifespan {describe(self._name)}"
         if self._users:
-            return f"{whose} yields nothing. Write `yield {{{key!r}: ...}}` in it"
-        return (
-            f"{whose} isn't running. In a test, write `with sync_test_client(app) as client:` or "
-            "`async with test_client(app) as client:`; around app.request(), "
-            "`async with app.running():`"
-        )
+            return f"{whose} yields nothing"
+        return f"{whose} isn't running; in a test, enter the test client, or app.running()"
 
     def _check(self) -> None:
         for check in self.checks:
@@ -151,15 +143,14 @@ class Lifespan:
                 raise RuntimeError(
                     f"The lifespans of two apps that are part of this one yield {name!r} with "
                     f"different values, and c.env has one; the second is that of "
-                    f"{describe(child._name)}: give the values different names, or yield {name!r} "
-                    "in the lifespan of the app around them"
+                    f"{describe(child._name)}"
                 )
 
     async def _start_own(self, stack: AsyncExitStack) -> Any:
         assert self._open is not None  # noqa: S101 - checked by the caller
         manager = self._open()
         if not hasattr(manager, "__aenter__"):
-            from kit.interface.calls import dispose
+            from kit.authoring.maybe_await import dispose
 
             dispose(manager)
             raise TypeError(

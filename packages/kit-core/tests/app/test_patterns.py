@@ -47,52 +47,37 @@ def refused(register: Any) -> str:
 
 # --- patterns of other frameworks --------------------------------------------------------------
 
-BRACE = "; a literal { is written %7B"
-ANGLE = "; a literal < is written %3C"
-FOREIGN = [
-    ("/users/{id}", "/users/:id", BRACE),
-    ("/users/{id:int}", "/users/:id{[0-9]+}", BRACE),
-    ("/files/{rest:path}", "/files/:rest{.+}", BRACE),
-    ("/users/<id>", "/users/:id", ANGLE),
-    ("/users/<int:id>", "/users/:id{[0-9]+}", ANGLE),
-    ("/:shop/{id}", "/:shop/:id", BRACE),
-]
+IS_FOREIGN = "is no parameter of Kit"
 
 
-@pytest.mark.parametrize(("pattern", "translated", "literal"), FOREIGN)
+@pytest.mark.parametrize("pattern", ["/users/{id}", "/files/{rest:path}", "/:shop/<int:id>"])
 @pytest.mark.parametrize("handlers", [(ok,), ()], ids=["handler", "decorator"])
 @pytest.mark.parametrize("verb", VERBS)
-def test_pattern_of_another_framework(
-    pattern: str, translated: str, literal: str, handlers: Any, verb: str
-) -> None:
+def test_pattern_of_another_framework(pattern: str, handlers: Any, verb: str) -> None:
     app = Kit()
     method = "ALL" if verb == "all" else verb.upper()
-    assert refused(lambda: getattr(app, verb)(pattern, *handlers)) == (
-        f"Unsupported route {method} {pattern!r}: a parameter begins with a colon, "
-        f"as in {translated!r}{literal}"
-    )
+    text = refused(lambda: getattr(app, verb)(pattern, *handlers))
+    assert text.startswith(f"Unsupported route {method} {pattern!r}: ")
+    assert IS_FOREIGN in text
     assert app.routes == []
 
 
 @pytest.mark.parametrize(
-    ("register", "route"),
+    "register",
     [
-        pytest.param(lambda app, path: app.use(path, passing), "ALL ", id="use"),
-        pytest.param(lambda app, path: app.use(path), "ALL ", id="use as decorator"),
-        pytest.param(lambda app, path: app.on("purge", path, ok), "PURGE ", id="on"),
-        pytest.param(lambda app, path: app.on(["PUT", "GET"], [path]), "PUT ", id="on, lists"),
-        pytest.param(lambda app, path: app.route(path, Kit().get("/", ok)), "", id="route"),
-        pytest.param(lambda app, path: app.route(path, Kit()), "", id="route of an empty app"),
-        pytest.param(lambda app, path: app.base_path(path), "", id="base_path"),
-        pytest.param(lambda app, path: app.mount(path, lambda r: None), "", id="mount"),
+        pytest.param(lambda app, path: app.use(path, passing), id="use"),
+        pytest.param(lambda app, path: app.use(path), id="use as decorator"),
+        pytest.param(lambda app, path: app.on("purge", path, ok), id="on"),
+        pytest.param(lambda app, path: app.on(["PUT", "GET"], [path]), id="on, lists"),
+        pytest.param(lambda app, path: app.route(path, Kit().get("/", ok)), id="route"),
+        pytest.param(lambda app, path: app.route(path, Kit()), id="route of an empty app"),
+        pytest.param(lambda app, path: app.base_path(path), id="base_path"),
+        pytest.param(lambda app, path: app.mount(path, lambda r: None), id="mount"),
     ],
 )
-def test_pattern_of_another_framework_in_every_method(register: Any, route: str) -> None:
+def test_pattern_of_another_framework_in_every_method(register: Any) -> None:
     app = Kit()
-    assert refused(lambda: register(app, "/users/{id:int}")) == (
-        f"Unsupported route {route}'/users/{{id:int}}': a parameter begins with a colon, "
-        "as in '/users/:id{[0-9]+}'; a literal { is written %7B"
-    )
+    assert IS_FOREIGN in refused(lambda: register(app, "/users/{id:int}"))
     assert app.routes == []
 
 

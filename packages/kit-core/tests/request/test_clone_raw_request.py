@@ -172,10 +172,7 @@ async def test_after_the_raw_body_was_read_directly(make: Any) -> None:
         for _ in range(2):
             with pytest.raises(TypeError) as caught:
                 await clone_raw_request(req)
-            assert str(caught.value) == (
-                "Can't clone the request: its body was read directly from `raw`, which keeps "
-                "nothing of it; read it with text(), json() or another reader of KitRequest"
-            )
+            assert str(caught.value).startswith("Can't clone the request: its body was read")
             with pytest.raises(TypeError, match="already read"):
                 await req.text()
 

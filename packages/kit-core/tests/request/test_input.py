@@ -104,17 +104,6 @@ async def test_others_are_refused(
     assert f"{text}{value!r:.100}" in str(caught.value)
 
 
-async def test_what_is_missing_is_said() -> None:
-    with pytest.raises(TypeError) as caught:
-        await app.request(urlsplit("/x"))
-    assert str(caught.value).endswith("fragment=''): write its geturl()")
-    with pytest.raises(TypeError) as caught:
-        await app.fetch("/x")  # type: ignore[arg-type]
-    assert str(caught.value) == (
-        "fetch() takes a Request, not '/x': for a path or a URL write request(...)"
-    )
-
-
 @pytest.mark.parametrize("value", ["http://localhost/x", URL("http://localhost/x"), Link()])
 async def test_urls_are_taken(value: Any) -> None:
     assert await (await app.request(value)).text() == "/x"

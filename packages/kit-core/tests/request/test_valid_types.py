@@ -130,10 +130,7 @@ def test_a_part_that_nothing_validated() -> None:
     for req in (KitRequest(Request("http://x/")), request_with(BOOK)):
         with pytest.raises(LookupError) as caught:
             req.valid("query", Book)
-        assert str(caught.value) == (
-            "c.req.valid('query', Book): nothing validated this part of the request; "
-            "register the route with use=[validator('query', Book)]"
-        )
+        assert str(caught.value).startswith("c.req.valid('query', Book): nothing validated this")
         assert req.valid("query") is None
 
 

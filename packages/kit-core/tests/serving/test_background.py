@@ -214,23 +214,19 @@ class Done:
         raise AssertionError("unreachable: refused")
 
 
-OTHER = "wait_until() takes an awaitable, not {}: call the async function first"
-
-
 @pytest.mark.parametrize(
-    ("arguments", "text"),
+    ("arguments", "given"),
     [
-        ([None], OTHER.format("NoneType")),
-        ([5], OTHER.format("int")),
-        (["text"], OTHER.format("str")),
-        ([work], "wait_until() takes an awaitable: write wait_until(work())"),
-        ([work, 3, "a"], "wait_until() takes an awaitable: write wait_until(work(3, 'a'))"),
-        ([Done(), Done()], "wait_until() takes one awaitable, not 2 arguments"),
+        ([None], "NoneType"),
+        ([5], "int"),
+        ([work], "function"),
+        ([work, 3, "a"], "3 arguments"),
+        ([Done(), Done()], "2 arguments"),
     ],
-    ids=["None", "int", "str", "function", "arguments", "two"],
+    ids=["None", "int", "function", "arguments", "two"],
 )
 def test_what_can_not_be_awaited_is_refused(
-    run: Any, serve: Any, arguments: Any, text: str
+    run: Any, serve: Any, arguments: Any, given: str
 ) -> None:
     texts: list[str] = []
     app = Kit()
@@ -243,7 +239,7 @@ def test_what_can_not_be_awaited_is_refused(
         return c.text("x")
 
     run(serve, app, [])
-    assert texts == [text]
+    assert texts == [f"wait_until() takes one awaitable, not {given}"]
 
 
 async def test_futures_and_tasks_are_awaitables_too(serve: Any) -> None:

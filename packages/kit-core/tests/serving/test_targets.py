@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kit import Context, Kit, KitRequest, Limits, Next, Request, Response, path_of_request
-from kit.interface.paths import decode_path, path_of_url
+from kit.http.paths import decode_path, parse_url_path
 from kit.websocket import upgrade_websocket
 
 ODD = [
@@ -30,7 +30,7 @@ ODD = [
 APPS = {
     "plain": {},
     "not strict": {"strict": False},
-    "own path": {"get_path": lambda request: path_of_url(request.url)},
+    "own path": {"get_path": lambda request: parse_url_path(request.url)},
     "limited": {"limits": Limits(max_body_size_bytes=100)},
 }
 
@@ -184,7 +184,7 @@ async def test_url_and_path_name_the_same_path(client: Any, target: str) -> None
     await client().ask(app, unquote(target), raw_path=target.encode())
     [req] = seen
     assert req.path == decode_path(target)
-    assert path_of_url(req.url) == req.path
+    assert parse_url_path(req.url) == req.path
     assert path_of_request(req.raw) == req.path
 
 
@@ -228,7 +228,7 @@ async def test_mounts_refuse_what_a_url_would_resolve(
     def deny(c: Context, next: Next) -> Response:
         return c.text("denied", 403)
 
-    app = Kit(get_path=(lambda request: path_of_url(request.url)) if own_path else None)
+    app = Kit(get_path=(lambda request: parse_url_path(request.url)) if own_path else None)
     app.use("/files/private/*", deny).mount("/files", handler, replace_request=replace)
     for raw_path in (target.encode(), None):
         answer = await client().ask(app, unquote(target), raw_path=raw_path)

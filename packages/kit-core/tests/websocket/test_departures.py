@@ -69,7 +69,7 @@ def test_a_handler_that_waits_for_something_to_send(run: Any, peer: Any) -> None
     ended: list[str] = []
 
     async def handler(c: Context, ws: WebSocket) -> None:
-        c.add_exit(lambda error: ended.append(type(error).__name__))
+        c.add_cleanup(lambda error: ended.append(type(error).__name__))
         try:
             await anyio.sleep_forever()
         finally:

@@ -65,7 +65,7 @@ def app_that_fails(place: str, fail: Any, ended: list[object]) -> Kit[Any, Any]:
         ended.append(("exit", type(error)))
 
     def endpoint(c: Context) -> Any:
-        c.add_exit(leave)
+        c.add_cleanup(leave)
         return in_a_handler(c, fail)
 
     add: dict[str, Callable[[], object]] = {
@@ -149,8 +149,8 @@ async def test_an_exit_raises_it(
 
     @app.get("/")
     def handler(c: Context) -> Response:
-        c.add_exit(lambda error: ended.append(type(error)))
-        c.add_exit(lambda error: raise_it())
+        c.add_cleanup(lambda error: ended.append(type(error)))
+        c.add_cleanup(lambda error: raise_it())
         return c.text("ok")
 
     assert await engine(app, client) == (200, b"ok")
@@ -195,7 +195,7 @@ async def test_a_streamed_body_raises_it(client: Any) -> None:
 
     @app.get("/")
     def handler(c: Context) -> Response:
-        c.add_exit(lambda error: ended.append(type(error)))
+        c.add_cleanup(lambda error: ended.append(type(error)))
         return c.body(body())
 
     with pytest.raises(RuntimeError, match="was not cancelled itself"):

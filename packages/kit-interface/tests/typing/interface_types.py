@@ -21,9 +21,7 @@ from kit.interface import (
     Response,
     RouterRoute,
 )
-from kit.interface.metadata import Facts, attach, facts_of
-from kit.interface.models import validation_errors
-from kit.interface.patterns import Segment, foreign_syntax, parse_parameter, variants
+from kit.interface.metadata import Facts, attach, get_facts
 from kit.interface.websocket import (
     MessageEvent,
     WebSocket,
@@ -111,8 +109,8 @@ def guard(*, realm: str) -> AsyncMiddleware:
     return attach(made, provides={"user": str}, validates={"query": Book}, kit_hello=1)
 
 
-assert_type(facts_of(guard(realm="x")), Facts)
-assert_type(facts_of(None).mounted, bool)
+assert_type(get_facts(guard(realm="x")), Facts)
+assert_type(get_facts(None).mounted, bool)
 
 
 # Errors.
@@ -125,19 +123,6 @@ def fail(status: int) -> None:
     if status == 409:
         raise ProblemError(409, "Out of stock", left=3, type="/problems/stock")
     raise HTTPException(status, body=b"x", headers={"content-type": "text/x"})
-
-
-def told(error: Exception) -> list[str]:
-    return [each["type"] for each in validation_errors(error)]
-
-
-# Patterns.
-
-assert_type(variants("/a/:x?"), tuple[tuple[Segment, ...], ...])
-assert_type(foreign_syntax("/{id}"), str | None)
-parameter = parse_parameter(":id")
-if parameter is not None:
-    assert_type(parameter.expression, str | None)
 
 
 # WebSocket.

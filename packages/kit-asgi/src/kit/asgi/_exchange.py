@@ -8,9 +8,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, G
 from contextlib import suppress
 from typing import Any
 
+from kit.authoring.maybe_await import is_awaitable, settle
 from kit.concurrency import DetachedTask, Signal, threadsafe_call
 from kit.interface import HandlerError
-from kit.interface.calls import is_awaitable, settle
 from kit.web import ClientDisconnectedError, Headers, Request, Response
 
 from ._request import RequestMessages

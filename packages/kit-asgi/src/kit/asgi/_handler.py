@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import describe
 from kit.interface import HTTPException
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe
 from kit.lifespan import Lifespan
 from kit.web import Request, Response
 

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import re
-from binascii import Error, a2b_base64
 from collections.abc import Mapping
 from typing import Any
 from unicodedata import combining, normalize
 
-# SPEC: RFC 9110 section 11.4: scheme, spaces, and a token68, of which Basic uses base64.
-_CREDENTIALS = re.compile(r" *[Bb][Aa][Ss][Ii][Cc] +([A-Za-z0-9+/]+={0,2}) *").fullmatch
+from kit.http.credentials import parse_basic
+
 # SPEC: RFC 7617 section 2: neither the name nor the password contains a CTL of RFC 5234.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]").search
 # SPEC: UAX #15, D4, Stream-Safe Text Format.
@@ -29,29 +28,9 @@ def read_credentials(header: str | None) -> str | None:
         The text in NFC, which contains a colon; None for a header that is absent, malformed, or
         of another scheme.
     """
-    match = _CREDENTIALS(header) if header else None
-    if match is None:
-        return None
-    encoded = match[1]
-    surplus = len(encoded) % 4
-    if surplus:
-        # SPEC: WHATWG Infra, forgiving-base64 decode: padding is complete or absent.
-        if surplus == 1 or encoded[-1] == "=":
-            return None
-        encoded += "=" * (4 - surplus)
-    try:
-        text = a2b_base64(encoded, strict_mode=True).decode()
-    except (Error, UnicodeDecodeError):
-        return None
-    if ":" not in text:
-        return None
-    if text.isascii():
-        # PERF: in ASCII, only control characters are not printable.
-        return text if text.isprintable() else None
-    if _CONTROL(text):
-        return None
-    # SPEC: WHATWG Encoding, UTF-8 decode: a byte order mark is not part of the text.
-    text = text.removeprefix("\ufeff")
+    text = parse_basic(header)
+    if text is None or text.isascii():
+        return text
     if _has_many_marks(text):
         return None
     # SPEC: RFC 7617 section 2.1: charset="UTF-8" asks clients for NFC. Most ignore it.

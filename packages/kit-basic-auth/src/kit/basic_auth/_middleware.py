@@ -6,28 +6,27 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict, overload
 
-from kit.interface import AsyncMiddleware, Context, HTTPException, Next
-from kit.interface.calls import call, check_answer, is_awaitable, settle
-from kit.interface.credentials import (
+from kit.authoring.credentials import (
     HashFunction,
+    build_refusal,
     check_message,
     compare_by_digest,
     compare_by_hash_function,
-    refusal_with,
 )
-from kit.interface.fields import quoted_string
+from kit.authoring.maybe_await import call, check_answer, is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.http.fields import quoted_string
+from kit.interface import AnyContext, AsyncMiddleware, Context, HTTPException, Next
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 
 from ._credentials import check_users, read_credentials, split_first
 
 __all__ = ("OnAuthSuccess", "User", "VerifyUser", "basic_auth")
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-VerifyUser: TypeAlias = Callable[[str, str, Any], bool | Awaitable[bool]]
+VerifyUser: TypeAlias = Callable[[str, str, AnyContext], bool | Awaitable[bool]]
 """Returns whether to let a user in: `def verify_user(username, password, c)`, plain or async."""
 
-OnAuthSuccess: TypeAlias = Callable[[Any, str], object]
+OnAuthSuccess: TypeAlias = Callable[[AnyContext, str], object]
 """Called with the accepted username: `def on_auth_success(c, username)`, plain or async."""
 
 
@@ -184,7 +183,7 @@ def _refusal(realm: Any, message: Any) -> Callable[[Context[Any, Any]], Awaitabl
     headers = {"WWW-Authenticate": f'Basic realm={quoted}, charset="UTF-8"'}
 
     async def refusal(c: Context[Any, Any]) -> HTTPException:
-        return await refusal_with(c, text, 401, headers)
+        return await build_refusal(c, text, 401, headers)
 
     return refusal
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
 
-from kit.interface import Context, HTTPException
-from kit.interface.calls import call
-from kit.interface.credentials import check_message, refusal_with
-from kit.interface.fields import TOKEN, is_field_value, is_token, quoted_string
-from kit.interface.options import OptionChecks
+from kit.authoring.credentials import build_refusal, check_message
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
+from kit.http.fields import TOKEN, is_field_value, is_token, quoted_string
+from kit.interface import AnyContext, Context, HTTPException
 
 # PERF: the common ones, without importing http.
 _PHRASES = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden"}
@@ -36,8 +36,7 @@ class FailureOptions(TypedDict, total=False):
     """
 
     message: Any
-    # Any lets the function annotate its context as the core's own class.
-    www_authenticate_header: str | Mapping[str, object] | Callable[[Any], Any] | None
+    www_authenticate_header: str | Mapping[str, object] | Callable[[AnyContext], Any] | None
     status: int | None
 
 
@@ -109,7 +108,7 @@ def prepare(
             # It may hold what the client sent; a space at the end must not become a 500.
             found = found.strip(" \t\r\n") if isinstance(found, str) else found
             text = _header_text(where, found, challenge)
-        return await refusal_with(c, message, status, {"WWW-Authenticate": text})
+        return await build_refusal(c, message, status, {"WWW-Authenticate": text})
 
     return Failure(status, error)
 

@@ -7,32 +7,26 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Optional, TypeAlias
 
-from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import check_answer, is_awaitable, settle
-from kit.interface.credentials import (
-    HashFunction,
-    compare_by_digest,
-    compare_by_hash_function,
-)
-from kit.interface.dependence import depend_on
-from kit.interface.fields import TOKEN, quoted_string
-from kit.interface.metadata import attach, returned_type
-from kit.interface.options import OptionChecks
+from kit.authoring.credentials import HashFunction, compare_by_digest, compare_by_hash_function
+from kit.authoring.maybe_await import check_answer, is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.vary import depend_on
+from kit.http.credentials import TOKEN68
+from kit.http.fields import TOKEN, quoted_string
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
+from kit.interface.metadata import attach, get_return_type
 
 from ._failures import Failure, FailureOptions, prepare
 from ._tokens import check_tokens
 
 __all__ = ("FailureOptions", "HashFunction", "VerifyToken", "bearer_auth")
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-VerifyToken: TypeAlias = Callable[[str, Any], object]
+VerifyToken: TypeAlias = Callable[[str, AnyContext], object]
 """Verifies a well-formed token: `def verify(token, c)`, plain or async.
 
 It returns the token's user, or True; a falsy result, such as None, rejects the token.
 """
 
-# SPEC: RFC 6750 section 2.1, b64token.
-_B64TOKEN = r"[A-Za-z0-9\-._~+/]+=*"
 _USER = "user"
 _SCHEME = "Bearer"
 
@@ -150,7 +144,7 @@ def bearer_auth(
             raise await absent.error(c)
         await next()
 
-    provided = None if verify_token is None else returned_type(verify_token)
+    provided = None if verify_token is None else get_return_type(verify_token)
     own = _security_scheme(prefix, header_name)
     return attach(
         bearer_auth,
@@ -198,7 +192,7 @@ def _acceptance(
         return verify_token
     if token is None:
         raise ValueError("bearer_auth() needs token=... or verify_token=..., and got neither")
-    tokens = check_tokens(token, re.compile(_B64TOKEN))
+    tokens = check_tokens(token, re.compile(TOKEN68))
     if hash_function is not None:
         is_hashed = compare_by_hash_function(
             "bearer_auth", [(each,) for each in tokens], hash_function
@@ -213,7 +207,7 @@ def _credentials(prefix: str) -> Callable[[str], re.Match[str] | None]:
     # A repeated header is joined with a comma (RFC 9110 section 5.3). Neither scheme nor token can
     # contain one, so the pattern rejects it.
     scheme = rf"(?i:{re.escape(prefix)}) [ \t]*" if prefix else ""
-    return re.compile(rf"[ \t]*{scheme}({_B64TOKEN})[ \t]*", re.ASCII).fullmatch
+    return re.compile(rf"[ \t]*{scheme}({TOKEN68})[ \t]*", re.ASCII).fullmatch
 
 
 def _provided(name: str, kind: Any, optional: bool) -> dict[str, Any]:

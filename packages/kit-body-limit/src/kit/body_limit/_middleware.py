@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from kit.interface import Context, HTTPException, KitRequest, Middleware, Next, Response
-from kit.interface.calls import call
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
+from kit.interface import AnyContext, Context, HTTPException, KitRequest, Middleware, Next, Response
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 
 __all__ = ("OnError", "body_limit")
 
-# Any lets the function annotate its context as the core's own class, or one with its types.
-OnError: TypeAlias = Callable[[Any], Response | Awaitable[Response]]
+OnError: TypeAlias = Callable[[AnyContext], Response | Awaitable[Response]]
 """Returns the response to a body that is too large: `def on_error(c)`, plain or async."""
 
 # Python refuses to read numbers of many thousands of digits.

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
+from kit.authoring.not_modified import answer_not_modified
+from kit.authoring.vary import get_vary
+from kit.http.fields import list_members
+from kit.http.paths import decode_path
+from kit.http.vary import add_vary
 from kit.interface import Context, Next, Response
-from kit.interface.conditional import answer_not_modified
-from kit.interface.dependence import dependence
-from kit.interface.fields import add_vary, list_members
-from kit.interface.paths import decode_path
 
 from ._client import accepts_stale, satisfies
 from ._control import merged, parse_directives
@@ -237,7 +238,7 @@ class Cache:
         body = c.res.body
         if isinstance(body, bytes) and has_nonce(c.get(NONCE), (), body):
             return True
-        return is_for_one(c.req, c.res.headers, dependence(c))
+        return is_for_one(c.req, c.res.headers, get_vary(c))
 
     # Afterwards -------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Awaitable, Callable
 from typing import Any
 
-from kit.interface.bodies import close_body
+from kit.authoring.bodies import close_body
 
 
 class CollectingBody:

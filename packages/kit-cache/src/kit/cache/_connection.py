@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from kit.interface.forks import close_at_forks
+from kit.authoring.fork_safety import close_at_forks
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from kit.http.fields import list_members
 from kit.interface import Headers
-from kit.interface.fields import list_members
 
 # SPEC: section 1.2.2: larger values are treated as this one.
 _MOST_SECONDS = 2**31

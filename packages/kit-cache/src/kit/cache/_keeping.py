@@ -7,9 +7,9 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from kit.authoring.bodies import replace_body
+from kit.authoring.vary import get_vary
 from kit.interface import Context
-from kit.interface.bodies import replace_body
-from kit.interface.dependence import dependence
 
 from ._collecting import CollectingBody
 from ._entries import Entry, Key, Variants
@@ -61,7 +61,7 @@ class Keeper:
         if flight.is_outdated:
             return False
         options, res = self._options, c.res
-        depends_on = dependence(c)
+        depends_on = get_vary(c)
         how = storing(c.req, res.status, res.headers, depends_on, options.statuses, options.clock())
         if how is None:
             # Errors and 304 are about this request: the next response may be storable.

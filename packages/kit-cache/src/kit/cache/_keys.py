@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, urljoin
 
+from kit.authoring.maybe_await import call
+from kit.http.paths import parse_url_path
 from kit.interface import Context
-from kit.interface.calls import call
-from kit.interface.paths import path_of_url
 
 from ._entries import Key
 from ._options import Options
@@ -86,7 +86,7 @@ async def paths_to_invalidate(c: Context[Any, Any], options: Options) -> list[tu
         if value:
             other = _joined(url, value)
             if other is not None and _parts(other)[:2] == _parts(url)[:2]:
-                path = path_of_url(other)
+                path = parse_url_path(other)
                 groups += path, path.removeprefix(root)
     return [(name, group) for group in dict.fromkeys(groups)]
 

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from typing import NamedTuple
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._entries import Entry, Key, Stored
 

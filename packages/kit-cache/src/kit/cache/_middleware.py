@@ -41,7 +41,7 @@ def cache(
     are responses for which a handler used a session or a nonce. Responses to requests with
     Authorization are stored if the handler sets `public`, `must-revalidate` or `s-maxage`. If other
     middleware before the cache makes responses depend on a header, it has to call `depend_on` of
-    `kit.interface.dependence`.
+    `kit.authoring.vary`.
 
     Args:
         cache_name: Name of the cache, or a function `(c)`, plain or async, that returns it. Caches

@@ -6,16 +6,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from kit.interface import App
-from kit.interface.fields import is_token, list_members, quoted_string
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.http.fields import is_token, list_members, quoted_string
+from kit.interface import AnyContext, App
 
 from ._control import parse_directives
 from ._memory import MemoryStore
 from ._store import Store
 
-# Any lets a function annotate its context as the core's own class.
-TextFunction: TypeAlias = Callable[[Any], str | Awaitable[str]]
+TextFunction: TypeAlias = Callable[[AnyContext], str | Awaitable[str]]
 """Returns a str for a request: `def name(c)`, plain or async."""
 
 _METHODS_OF_STORES = ("get", "set", "delete", "clear")

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from kit.http.dates import parse_http_date
+from kit.http.fields import list_members
 from kit.interface import Headers, KitRequest
-from kit.interface.conditional import parse_http_date
-from kit.interface.fields import list_members
 
 from ._control import parse_directives, seconds
 from ._entries import Entry

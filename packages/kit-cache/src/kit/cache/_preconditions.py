@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from kit.http.conditional import evaluate
+from kit.http.dates import parse_http_date
+from kit.http.entity_tags import parse_entity_tag
 from kit.interface import Context
-from kit.interface.conditional import evaluate, parse_entity_tag, parse_http_date
 
 _NAMES = ("if-none-match", "if-modified-since")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kit.http.conditional import omitted_when_not_modified
 from kit.interface import Context, Response
-from kit.interface.conditional import omitted_when_not_modified
 
 from ._entries import Entry
 from ._preconditions import is_conditional, is_not_modified

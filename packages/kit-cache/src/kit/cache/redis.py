@@ -12,8 +12,8 @@ from hashlib import sha256
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
 
-from kit.interface.options import OptionChecks
-from kit.interface.redis import PerLoop
+from kit.authoring.options import OptionChecks
+from kit.authoring.redis import PerLoop
 
 from ._entries import Key, Stored, decode, encode
 from ._store import RequestView

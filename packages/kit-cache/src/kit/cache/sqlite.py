@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._connection import Connection
 from ._entries import Key, Stored, decode, encode

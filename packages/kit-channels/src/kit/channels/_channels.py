@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from anyio import CancelScope
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._backend import Backend
 from ._inbox import Inbox, Message, OnOverflow

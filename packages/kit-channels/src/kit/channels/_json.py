@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kit.interface.models import encode_model, model_of, summary
+from kit.authoring.models import encode_model, find_model, summary
 
 from ._errors import InvalidMessageError
 
@@ -29,7 +29,7 @@ def decode(message: str | bytes, type: Any) -> Any:
     Raises:
         InvalidMessageError: If it isn't valid JSON, or doesn't match the type.
     """
-    model = None if type is None else model_of(type)
+    model = None if type is None else find_model(type)
     try:
         data = message.encode() if isinstance(message, str) else message
         if model is not None:

@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kit.interface.options import OptionChecks
-from kit.interface.redis import cancel_tasks, pool_of, running_loop
+from kit.authoring.options import OptionChecks
+from kit.authoring.redis import cancel_tasks, check_pool, running_loop
 
 from ._backend import Receiver
 from ._redis_connections import Connector
@@ -60,7 +60,7 @@ class RedisBackend:
         check = OptionChecks("RedisBackend")
         self._connector = Connector(
             # Version 2 of the protocol transmits messages unchanged, too.
-            pool_of(check, redis, "kit-channels", protocol=2),
+            check_pool(check, redis, "kit-channels", protocol=2),
             check.number("timeout", timeout, least=0.001, unit="seconds", whole=False),
         )
         self._prefix = check.text("prefix", prefix).encode()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from kit.interface.redis import connect
+from kit.authoring.redis import connect
 
 from ._errors import ChannelsUnavailableError
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from kit.interface.redis import disconnect, is_usable
+from kit.authoring.redis import disconnect, is_usable
 
 from ._errors import ChannelsUnavailableError
 from ._redis_connections import BINARY, Connector

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from kit.interface.redis import disconnect
+from kit.authoring.redis import disconnect
 
 from ._backend import Receiver
 from ._errors import ChannelsUnavailableError

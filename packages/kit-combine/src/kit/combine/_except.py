@@ -7,12 +7,13 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any
 
+from kit.authoring.maybe_await import check_answer, is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import accepts, describe
 from kit.interface import Context, Middleware, Next, UnsupportedPathError, is_response
-from kit.interface.calls import check_answer, is_awaitable, settle
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
-from kit.interface.patterns import covers, path_matcher
-from kit.interface.signatures import accepts, describe
+from kit.router import path_matcher
+from kit.router.patterns import covers
 
 from ._facts import facts_of_every
 from ._parts import Condition, parts_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Union
 
-from kit.interface.metadata import Facts, facts_of, security_of_all
+from kit.interface.metadata import Facts, combine_security, get_facts
 
 from ._parts import Part
 
@@ -17,11 +17,11 @@ _UNMET = {403: "A condition isn't met"}
 
 def facts_of_every(parts: Sequence[Part]) -> dict[str, Any]:
     """Returns the facts of parts that all run, as arguments of `attach`."""
-    facts = [facts_of(part.function) for part in parts]
+    facts = [get_facts(part.function) for part in parts]
     merged = _merged(facts, ("provides", "responses", "validates", "describes"))
     if any(part.is_condition for part in parts):
         merged["responses"] = _UNMET | merged.get("responses", {})
-    security = security_of_all(part.function for part in parts)
+    security = combine_security(part.function for part in parts)
     if security:
         merged["security"] = security
     return merged
@@ -29,7 +29,7 @@ def facts_of_every(parts: Sequence[Part]) -> dict[str, Any]:
 
 def facts_of_some(parts: Sequence[Part]) -> dict[str, Any]:
     """Returns the facts of parts if one of them suffices, as arguments of `attach`."""
-    facts = [facts_of(part.function) for part in parts]
+    facts = [get_facts(part.function) for part in parts]
     merged = _merged(facts, ("responses",))
     if parts[-1].is_condition:  # otherwise a condition's error is never the response
         merged["responses"] = _UNMET | merged.get("responses", {})

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from kit.interface import HandlerError, HTTPException
-from kit.interface.signatures import describe, describe_signature, takes_next
+from kit.authoring.signatures import describe, describe_signature, takes_next
+from kit.interface import AnyContext, HandlerError, HTTPException
 
 __all__ = (
     "Condition",
@@ -17,8 +17,7 @@ __all__ = (
     "parts_of",
 )
 
-# Any lets the function annotate its context as the core's own class, or one with its types.
-Condition: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
+Condition: TypeAlias = Callable[[AnyContext], bool | Awaitable[bool]]
 """Decides about a request: `def condition(c)`, plain or async. Its result is a truth value."""
 
 
@@ -27,7 +26,7 @@ class UnmetConditionError(HTTPException):
 
     Args:
         combinator: The function that combined the parts, e.g. `every()`.
-        condition: Name and place of the condition; see `kit.interface.signatures.describe`.
+        condition: Name and place of the condition; see `kit.authoring.signatures.describe`.
     """
 
     def __init__(self, combinator: str, condition: str) -> None:

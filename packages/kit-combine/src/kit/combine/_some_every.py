@@ -7,10 +7,10 @@ import logging
 from collections.abc import Coroutine
 from typing import Any
 
+from kit.authoring.maybe_await import check_answer, check_second, is_awaitable, settle
+from kit.authoring.signatures import describe
 from kit.interface import Context, HTTPException, Middleware, Next, Response, is_response
-from kit.interface.calls import check_answer, check_second, is_awaitable, settle
 from kit.interface.metadata import attach
-from kit.interface.signatures import describe
 
 from ._facts import facts_of_every, facts_of_some
 from ._parts import Condition, Part, UnmetConditionError, called_again, parts_of

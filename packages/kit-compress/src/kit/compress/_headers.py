@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kit.http.entity_tags import parse_entity_tag, parse_entity_tags, weaken
+from kit.http.fields import list_members
+from kit.http.vary import add_vary
 from kit.interface import Context, Headers
-from kit.interface.conditional import parse_entity_tag, parse_entity_tags, weakened
-from kit.interface.fields import add_vary, list_members
 
 __all__ = (
     "ACCEPT_ENCODING",
@@ -91,7 +92,7 @@ def describe_encoded(headers: Headers, known: Mapping[str, str], coding: str) ->
     headers.append("Content-Encoding", coding)
     etag = known.get("etag")
     if etag is not None:
-        headers.set("ETag", weakened(etag))
+        headers.set("ETag", weaken(etag))
     for name in _OF_THE_BYTES.intersection(known):
         headers.delete(name)
 

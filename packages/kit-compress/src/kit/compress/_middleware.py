@@ -7,10 +7,10 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import call
-from kit.interface.encodings import choose_encoding
-from kit.interface.options import OptionChecks
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
+from kit.http.encodings import choose_encoding
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
 
 from ._codings import Coding
 from ._headers import (
@@ -32,8 +32,7 @@ _PARTIAL = 206
 ContentTypeFilter: TypeAlias = re.Pattern[str] | Callable[[str], bool | Awaitable[bool]]
 """Which types to compress: a pattern to search for, or `def is_text(content_type)`."""
 
-# Any lets the function annotate its context as the core's own class, or one with its types.
-Skip: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
+Skip: TypeAlias = Callable[[AnyContext], bool | Awaitable[bool]]
 """Returns whether to leave a response uncompressed: `def skip(c)`, plain or async."""
 
 
@@ -68,7 +67,7 @@ def compress(
             compressed.
         content_type_filter: Which responses to compress by their Content-Type: a compiled pattern
             to search for, or a function `(content_type)`, plain or async. Default:
-            `kit.interface.media_types.is_compressible`.
+            `kit.http.media_types.is_compressible`.
         level: The compression level of all codings, or a mapping with one for each. Default 3 for
             zstd (1 to 19), 4 for br (0 to 11), 6 for gzip and deflate (1 to 9).
         skip: `skip(c)`, plain or async, is called before `c.res` is compressed, and returns whether

@@ -7,8 +7,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from kit.interface.media_types import is_compressible
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.http.media_types import is_compressible
 
 from ._codings import CODINGS, DEFAULT, Coding, is_installed
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from kit.authoring.request_var import RequestVar
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.current import Current
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 ContextT = TypeVar("ContextT")
 
-_current: Current[Any] = Current("kit.context_storage")
+_current: RequestVar[Any] = RequestVar("kit.context_storage")
 
 
 def context_storage() -> AsyncMiddleware:

@@ -7,8 +7,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from kit.authoring.vary import depend_on
 from kit.interface import Context
-from kit.interface.dependence import depend_on
 
 from ._attributes import (
     MOST_OCTETS,

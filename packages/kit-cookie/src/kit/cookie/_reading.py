@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kit.http.paths import decode_component
 from kit.interface import Context
-from kit.interface.paths import decode_component
 
 __all__ = ("cookie_header", "find_cookie", "parse_cookies")
 
@@ -22,7 +22,7 @@ def cookie_header(c: Context) -> str:
     """Returns the Cookie header of a request, or an empty text.
 
     Unlike `get_cookie`, this does not tell caches that the response depends on cookies. Middleware
-    that uses it calls `kit.interface.dependence.depend_on` when a handler uses what it has read.
+    that uses it calls `kit.authoring.vary.depend_on` when a handler uses what it has read.
 
     Args:
         c: The context.

@@ -9,10 +9,8 @@ from collections.abc import Callable, Coroutine
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
-from kit.interface.binding import is_bindable
-from kit.interface.signatures import describe, describe_signature, is_async, takes_next
-
-from .decorated_functions import call_that_registered
+from kit.authoring.route_hooks import is_bindable
+from kit.authoring.signatures import describe, describe_signature, is_async, takes_next
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,8 +54,8 @@ def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
         An async handler with the name and attributes of the function.
 
     Raises:
-        TypeError: If `handler` is async, isn't a function, takes `next`, which a thread can't
-            await, or was registered by a decorator below, so that the app would call it itself.
+        TypeError: If `handler` is async, isn't a function, or takes `next`, which a thread can't
+            await.
         ValueError: If `limiter` is below 1.
     """
     if limiter is not None:
@@ -120,27 +118,17 @@ def _run_sync() -> Any:
 def _check(handler: Any) -> None:
     if not callable(handler):
         raise TypeError(f"in_thread() takes a plain function (c), not {handler!r:.100}")
-    call = call_that_registered(handler)
-    if call is not None:
-        raise TypeError(
-            f"in_thread() comes too late for {describe(handler)}, which @app.{call} has registered "
-            f"already: put @app.{call} above @in_thread"
-        )
     if _is_async(handler):
-        raise TypeError(
-            f"in_thread() takes a plain function: {describe(handler)} is async, so it runs on the "
-            "event loop; move what blocks in it with anyio.to_thread.run_sync()"
-        )
+        raise TypeError(f"in_thread() takes a plain function: {describe(handler)} is async")
     if is_bindable(handler):
         raise TypeError(
-            f"in_thread() takes a plain function: {describe(handler)} is already wrapped by "
-            "@typed; put @typed above @in_thread"
+            f"in_thread() takes a plain function: {describe(handler)} is wrapped by @typed, which "
+            "belongs above @in_thread"
         )
     if _takes_next(handler):
         raise TypeError(
             f"in_thread() takes a handler (c): {describe_signature(handler)} takes next, which can "
-            "only be awaited on the event loop; write an async middleware and move what blocks in "
-            "it with anyio.to_thread.run_sync()"
+            "only be awaited on the event loop"
         )
 
 

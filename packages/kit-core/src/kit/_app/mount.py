@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from os import PathLike
 from typing import Any
 from urllib.parse import unquote
 
 from kit._support.paths import encode_dropped
+from kit.authoring.maybe_await import call, settle
+from kit.authoring.signatures import copy_names, parameter_names
 from kit.context import Context
 from kit.interface import HTTPException, Next
-from kit.interface.calls import call, settle
 from kit.interface.metadata import attach
-from kit.interface.patterns import parse_parameter, split_pattern
-from kit.interface.signatures import code_of, copy_names
 from kit.request import KitRequest
+from kit.router.patterns import parse_parameter, split_pattern
 from kit.web import URL, Request, Response
 from kit.web._body import put, take
 from kit.web._request import with_body
@@ -65,11 +64,7 @@ def mounted_handler(
 
 def _check(call: str, application_handler: Any, option_handler: Any, replace_request: Any) -> None:
     if not callable(application_handler):
-        is_path = isinstance(application_handler, (str, PathLike))
-        hint = ": for a folder of files use serve_static of kit.serve_static" if is_path else ""
-        raise TypeError(
-            f"{call} takes a function (request, ...), not {application_handler!r:.100}{hint}"
-        )
+        raise TypeError(f"{call} takes a function (request, ...), not {application_handler!r:.100}")
     if _is_asgi(application_handler):
         raise TypeError(f"{call} was given an ASGI application: put kit.asgi.from_asgi() around it")
     for name, value in (("option_handler", option_handler), ("replace_request", replace_request)):
@@ -159,10 +154,7 @@ def _prefix(whole: str, rest: str) -> str:
 
 def _is_asgi(application: Any) -> bool:
     """Returns whether an object is called with `(scope, receive, send)`."""
-    for function in (application, type(application).__call__):
-        code = code_of(function)
-        if code is not None:
-            parameters = code.co_varnames[: code.co_argcount]
-            if {"scope", "receive", "send"} <= {*parameters}:
-                return True
-    return False
+    return any(
+        {"scope", "receive", "send"} <= {*parameter_names(function)}
+        for function in (application, type(application).__call__)
+    )

@@ -41,8 +41,7 @@ def check_options(call: str, state: AppState, other: AppState) -> None:
 def _refuse(call: str, name: str, theirs: Any, ours: Any, what: str) -> None:
     raise ValueError(
         f"{call} was given an app with {name}={theirs!r:.100}, but this app has {ours!r:.100}, and "
-        f"the app that gets the requests decides {what}: give both the same, or leave {name} out "
-        "of the other app"
+        f"the app that gets the requests decides {what}"
     )
 
 
@@ -54,6 +53,5 @@ def _check_limits(call: str, state: AppState, limits: dict[str, int | None]) -> 
         if most is not None and (limit is None or limit > most):
             raise ValueError(
                 f"{call} was given an app with Limits({name}={limit}), but this app has "
-                f"Limits({name}={most}), which applies to all its routes: raise that one, or lower "
-                "the other"
+                f"Limits({name}={most}), which applies to all its routes"
             )

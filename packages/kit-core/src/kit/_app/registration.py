@@ -3,58 +3,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 from kit._state.patterns import check_literals, check_syntax
 from kit._state.route import Route
-from kit._support.late import import_late
-from kit.context import B, V
-from kit.interface.callers import place_of_call
-from kit.interface.paths import merge_path
-from kit.interface.signatures import (
+from kit.authoring.caller_frame import describe_call_site
+from kit.authoring.signatures import (
     accepts,
     behind_wrappers,
     describe,
     describe_signature,
-    hint_for_factory,
+    parameter_names,
     takes_next,
 )
-
-from .decorated_functions import remember
-from .foreign import refuse_keywords
+from kit.context import B, V
+from kit.http.paths import merge_path
 
 if TYPE_CHECKING:
     from kit._state.app_state import AppState
 
-    from .decorated import Call
     from .types import AnyHandler, Middleware
-else:
-    import_late(globals(), "kit._app.decorated", "Call")
 
 AppT = TypeVar("AppT")
 HandlerT = TypeVar("HandlerT", bound="AnyHandler[Any, Any]")
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
+
+# The first parameter of error handlers in other frameworks.
+_NAMES_OF_CONTEXTS = ("c", "context", "ctx", "req", "request")
 
 # The type of `use=`: middleware that runs before the handler of the decorator.
 Use: TypeAlias = "Middleware[B, V] | Sequence[Middleware[B, V]]"
 
 
 class Registrations:
-    """Adds the routes of an app, and stores the last call, which later ones depend on.
+    """Adds the routes of an app, and stores the last path, which later calls depend on.
 
     Args:
         state: The state of the app.
     """
 
-    __slots__ = ("_last_call", "_last_path", "_state")
+    __slots__ = ("_last_path", "_state")
 
     def __init__(self, state: AppState) -> None:
         self._state = state
         # None after a call to use() that was not given a path.
         self._last_path: str | None = "/"
-        self._last_call: Call | None = None
 
     def register(
         self,
@@ -93,8 +88,7 @@ class Registrations:
         before = _middleware(call, use)
         decorator = None
         if handlers:
-            routes = self.add(methods, patterns, [*before, *handlers])
-            self._last_call = Call(call, routes)
+            self.add(methods, patterns, [*before, *handlers])
         else:
 
             def add(function: Any) -> None:
@@ -123,37 +117,10 @@ class Registrations:
             route.add_error_handlers(inner)
         return self._state.table.add(routes)
 
-    def refuse_decorating(self, function: Any) -> NoReturn:
-        """Rejects an app used as a decorator, and removes the routes of the mistaken call.
-
-        Args:
-            function: The function.
-
-        Raises:
-            TypeError: Always.
-        """
-        named = describe(function)
-        call = self._last_call
-        if call is None or not call.decorates():
-            raise TypeError(
-                f"A Kit app was called with one argument, {named}: expected the scope, receive and "
-                "send of an ASGI server. An app isn't a decorator: write @app.get(path), and "
-                "@app.get(path, use=[...]) for middleware before the decorated function"
-            )
-        self._last_call = None
-        self._state.table.remove(call.routes)
-        raise TypeError(
-            f"@app.{call.text} can't decorate {named}, since it was given handlers: "
-            f"write @app.{call.with_use}, with only middleware in the list"
-        )
-
     def _path_before(self, call: str) -> str:
         """Returns the path of the previous call, the default of a call without a path."""
         if self._last_path is None:
-            raise TypeError(
-                f"{call} has no path, and use() before it had none either: "
-                f"write the path, e.g. {call[:-1]}'/')"
-            )
+            raise TypeError(f"{call} has no path, and use() before it had none either")
         return self._last_path
 
     def check_open(self, name: str) -> None:
@@ -170,12 +137,11 @@ class Registrations:
     ) -> Callable[[_FunctionT], _FunctionT]:
         """Returns a decorator that passes its function to `add`, and returns it unchanged."""
         waiting = object()
-        self._state.pending[waiting] = f"@app.{call} at {place_of_call()}"
+        self._state.pending[waiting] = f"@app.{call} at {describe_call_site()}"
 
         def decorate(function: _FunctionT) -> _FunctionT:
             self._state.pending.pop(waiting, None)
             add(function)
-            remember(function, call)
             return function
 
         return decorate
@@ -226,7 +192,7 @@ class Verb(Generic[AppT, B, V]):
         Args:
             *arguments: A route pattern, then handlers and middleware; both are optional.
             use: Middleware that runs before them, one or a sequence.
-            **others: Refused: the error says what to write instead.
+            **others: Refused.
 
         Raises:
             TypeError: If a handler can't be called with `(c)` or `(c, next)`.
@@ -235,7 +201,7 @@ class Verb(Generic[AppT, B, V]):
         """
         paths, handlers = split_arguments(self._name, arguments)
         call = f"{self._name}({paths[0]!r})" if paths else f"{self._name}()"
-        refuse_keywords(call, others, "use")
+        refuse_keywords(call, others)
         decorator = self._registrations.register(call, [self._method], paths, handlers, use)
         return decorator or self._app
 
@@ -254,11 +220,9 @@ def split_arguments(
     if arguments and isinstance(arguments[0], str):
         return [arguments[0]], arguments[1:]
     if arguments and not callable(arguments[0]):
-        is_list = isinstance(arguments[0], (list, tuple)) and name not in ("all", "use")
-        hint = f"; several paths are given to on({name.upper()!r}, [...])" if is_list else ""
         raise TypeError(
             f"{name}() takes a path and handlers, or only handlers: "
-            f"expected a str or a function first, not {arguments[0]!r:.100}{hint}"
+            f"expected a str or a function first, not {arguments[0]!r:.100}"
         )
     return None, arguments
 
@@ -279,11 +243,29 @@ def _middleware(call: str, use: Any) -> list[Any]:
         if not callable(each):
             raise TypeError(f"{call}: use takes middleware (c, next), not {each!r:.100}")
         if not _is_middleware(each):
+            from kit._support.hints import hint
+
             raise TypeError(
                 f"{call}: use takes middleware (c, next): "
-                f"got the signature {describe_signature(each)}{hint_for_factory(each)}"
+                f"got the signature {describe_signature(each)}{hint('handler', each)}"
             )
     return middleware
+
+
+def refuse_keywords(call: str, keywords: Iterable[str]) -> None:
+    """Refuses keywords that a registering method doesn't have.
+
+    Args:
+        call: The call, e.g. `get('/books')`.
+        keywords: The keywords.
+
+    Raises:
+        TypeError: If there are any.
+    """
+    for name in keywords:
+        from kit._support.hints import hint
+
+        raise TypeError(f"{call} takes no keyword {name!r}, but use{hint('keyword', name)}")
 
 
 def _is_middleware(function: Any) -> bool:
@@ -302,11 +284,19 @@ def check_function(name: str, function: Any, parameters: tuple[str, ...]) -> Non
     shape = f"({', '.join(parameters)})"
     if not callable(function):
         raise TypeError(f"{name}() takes a function {shape}, not {function!r:.100}")
-    if not accepts(function, len(parameters)):
+    if _is_swapped(function, parameters) or not accepts(function, len(parameters)):
         raise TypeError(
             f"The handler of {name}() can't be called with {shape}: "
             f"its signature is {describe_signature(function)}"
         )
+
+
+def _is_swapped(function: Any, parameters: tuple[str, ...]) -> bool:
+    """Returns whether the context is the first of two parameters, judging by their names."""
+    names = parameter_names(function)
+    if len(parameters) < 2 or len(names) < 2:
+        return False
+    return names[0] in _NAMES_OF_CONTEXTS and names[1] not in _NAMES_OF_CONTEXTS
 
 
 def check_lifespan(open: Any) -> None:
@@ -318,10 +308,9 @@ def check_lifespan(open: Any) -> None:
     is_method = type(open) is MethodType  # its decorators got the object, too
     function = behind_wrappers(open.__func__ if is_method else open)
     if not accepts(function, 1 + is_method):
-        name = getattr(function, "__name__", "lifespan")
         raise TypeError(
             f"The lifespan {describe(function)} is called with the app, but its signature is "
-            f"{describe_signature(function)}: write {name}(app)"
+            f"{describe_signature(function)}"
         )
 
 

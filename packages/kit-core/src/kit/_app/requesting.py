@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from kit._support.json import encode
-from kit.interface.paths import merge_path
+from kit.http.paths import merge_path
 from kit.web import Headers, Request, RequestInit
 from kit.web._url import text_of_url
 
@@ -81,8 +81,7 @@ def _merged(call: str, init: RequestInit | None, keywords: Mapping[str, Any]) ->
     parts: dict[str, Any] = {**(init or {})}
     for name in parts:
         if name not in keywords:
-            hint = "; json is a keyword: request(..., json=...)" if name == "json" else ""
-            raise TypeError(f"{call}: init has {', '.join(keywords)}, not {name!r}{hint}")
+            raise TypeError(f"{call}: init has {', '.join(keywords)}, not {name!r}")
     for name, value in keywords.items():
         if value is not None:
             if name in parts:

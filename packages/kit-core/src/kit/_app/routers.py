@@ -32,8 +32,7 @@ def router_of(router: Any) -> tuple[Router[Any], MakeRouter | None]:
         return make(), make
     if isinstance(router, type):
         raise TypeError(
-            f"Kit(router=...) takes a Router or a name, not the class {router.__name__}: "
-            f"make an instance, {router.__name__}()"
+            f"Kit(router=...) takes a Router or a name, not the class {router.__name__}"
         )
     if not (hasattr(router, "add") and hasattr(router, "match")):
         raise TypeError(f"Kit(router=...) takes a Router or a name, not {router!r:.100}")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from kit._support.limits import Limits, body_too_large
 from kit._support.struct import Struct, with_plain_stores
+from kit.authoring.maybe_await import plain_result
+from kit.http.media_types import MULTIPART, URLENCODED, media_type
 from kit.interface import HTTPException
-from kit.interface.calls import plain_result
-from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 from kit.web import FormData, Request
 from kit.web._blob import Bytes
 from kit.web._body import USED, peek, put, take

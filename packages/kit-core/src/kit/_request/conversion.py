@@ -11,10 +11,10 @@ from typing import Any, Literal, NewType, get_args
 
 from msgspec import convert, inspect
 
+from kit.authoring.models import error_type
+from kit.authoring.numerals import checked
 from kit.interface import FieldError, HTTPException, ProblemError, RequestValidationError
-from kit.interface.models import error_type
-from kit.interface.numerals import checked
-from kit.interface.patterns import variants
+from kit.router.patterns import variants
 
 Part = Literal["param", "query", "header"]
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kit.interface.paths import decode_component
+from kit.http.paths import decode_component
 
 
 def decode_query(text: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from kit.interface.media_types import MULTIPART, URLENCODED
+from kit.http.media_types import MULTIPART, URLENCODED
 from kit.web import FormData
 from kit.web._forms.form_data import FormValue, entries_of
 from kit.web._header_lines import HeaderLine

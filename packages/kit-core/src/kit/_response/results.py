@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from kit.authoring.maybe_await import is_awaitable
+from kit.authoring.signatures import describe
 from kit.interface import HandlerError
-from kit.interface.calls import is_awaitable
-from kit.interface.signatures import describe
 from kit.web._response import Response
 
 
@@ -26,11 +26,11 @@ async def settle(result: Any, handler: Any) -> Response | None:
 
 
 def _refused(result: Any, handler: Any) -> HandlerError:
-    from .refused import advice_for
+    from kit._support.hints import hint
 
     what = type(result).__name__
     if isinstance(result, type):
         what = f"the class {result.__qualname__}"
     return HandlerError(
-        describe(handler), f"returned {what}, expected a Response: {advice_for(result)}"
+        describe(handler), f"returned {what}, expected a Response{hint('result', result)}"
     )

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import coroutine
 from typing import Any
 
+from kit.authoring.cancellation import Cancellation, is_shielded
+from kit.authoring.maybe_await import resume
 from kit.concurrency import running_trio
-from kit.interface.calls import resume
-from kit.interface.cancellation import Cancellation, is_shielded
 from kit.web._streams import close_stream
 
 

@@ -54,8 +54,8 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
 
 def _is_cancelled(error: BaseException) -> bool:
     """Returns whether the server cancels the task, as when it is stopped during the startup."""
-    from kit.interface.cancellation import is_cancelled
-    from kit.interface.event_loops import running_trio
+    from kit.authoring.cancellation import is_cancelled
+    from kit.authoring.event_loops import running_trio
 
     trio = running_trio()
     return is_cancelled() if trio is None else isinstance(error, trio.Cancelled)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from kit._support.paths import encode_delimiters
-from kit.interface.paths import decode_path, path_of_url
+from kit.http.paths import decode_path, parse_url_path
 from kit.web import Request
 from kit.web._request import has_served_path
 
@@ -32,8 +32,8 @@ def path_of_scope(scope: Any) -> str:
     there is no `raw_path`, or a host app changed only `path`, the characters of `path` that can't
     be unencoded in a URL are encoded again.
 
-    PERF: the server's decoded path is the same, unless there is an escape that `decode_path` keeps
-    or bytes that aren't UTF-8. Using it takes half the time.
+    The server's decoded path is the same, unless there is an escape that `decode_path` keeps or
+    bytes that aren't UTF-8.
     """
     raw = scope.get("raw_path")
     path: str = scope["path"]
@@ -102,7 +102,7 @@ def path_of_request(request: Request) -> str:
     """
     if request.scope is not None and has_served_path(request):
         return path_of_scope(request.scope)
-    return path_of_url(request.url)
+    return parse_url_path(request.url)
 
 
 def _is_decoded(path: str, raw: str) -> bool:

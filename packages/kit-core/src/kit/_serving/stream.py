@@ -13,10 +13,10 @@ from typing import Any, Protocol
 from kit.web import ClientDisconnectedError
 from kit.web._streams import close_stream, encode_chunk, iterate
 
-from .bursts import SMALL_CHUNK_BYTES, Bursts, bursts_of
 from .client import Client
+from .coalescing import SMALL_CHUNK_BYTES, Bursts, bursts_of
 from .disconnect import run_until
-from .turns import SHORT_S, countdown, let_others_run
+from .fairness import SHORT_S, countdown, let_others_run
 from .types import Message, Send
 
 _logger = logging.getLogger("kit")

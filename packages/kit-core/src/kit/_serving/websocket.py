@@ -6,11 +6,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from kit._app.errors import answer_fault
-from kit._matching.matches import context_of
-from kit._matching.plans import plan_for
+from kit._engine.errors import answer_fault
+from kit._engine.framing import frame
+from kit._engine.handlers import final_response
+from kit._engine.matching import context_of_scope
 from kit._state.app_state import AppState
-from kit.compose import respond
 from kit.context import Context, end_request
 from kit.interface import HandlerError
 from kit.web import Response
@@ -18,11 +18,9 @@ from kit.web._body import USED, peek, put
 from kit.web._streams import close_stream
 from kit.websocket._handshake import Handshake
 
-from .answering import answer_alone, new_context, sendable
 from .paths import bad_target, is_target, path_of_scope
-from .response import send_response
+from .response import send_body
 
-_PERCENT = ord("%")
 # A refusal with a larger body is streamed.
 _MOST_DENIAL_BYTES = 1024 * 1024
 
@@ -44,14 +42,15 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
     if (await receive())["type"] != "websocket.connect":
         return  # the client has left already
     handshake = Handshake(scope, receive, send)
-    path = _path_of(handshake.scope)
+    path = path_of_scope(handshake.scope)
     if not is_target(path):
         await _refuse_target(handshake, send)
         return
-    c, only = _context_of(state, handshake, path)
+    c = context_of_scope(state, handshake.scope, handshake.receive_http, path)
     failure = None
     try:
-        response = await (respond(c) if only is None else answer_alone(c, only))
+        await c._run(c)
+        response = final_response(c)
         if handshake.is_accepted(response):
             failure = await handshake.converse(response)
         else:
@@ -63,26 +62,6 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
         await end_request(c, error)  # tasks were promised, whatever became of the connection
         raise
     await end_request(c, failure)
-
-
-def _path_of(scope: Scope) -> str:
-    """Returns the routing path of a handshake."""
-    path: str = scope["path"]
-    raw = scope.get("raw_path")
-    # PERF: as in `serve`.
-    if scope["root_path"] or raw is None or _PERCENT in raw or not path:
-        return path_of_scope(scope)
-    return path
-
-
-def _context_of(state: AppState, handshake: Handshake, path: str) -> tuple[Context[Any, Any], Any]:
-    """Returns the context of a handshake as a GET request, and its handler if it has only one."""
-    scope = handshake.scope
-    receive = handshake.receive_http
-    if state.looks_at_requests:
-        c, _ = context_of(state, scope, receive, path)
-        return c, None
-    return new_context(state, scope, receive, path, plan_for(state, "GET", path))
 
 
 async def _refuse_target(handshake: Handshake, send: Send) -> None:
@@ -103,8 +82,7 @@ async def _refuse(
     """
     if response.status == 101:
         fault = HandlerError("A handler", "answered a handshake with 101: use upgrade_websocket()")
-        response = answer_fault(fault, c)
-    response = sendable(response, c)
+        response = c._res = answer_fault(fault, c)
     if "websocket.http.response" not in (handshake.scope.get("extensions") or {}):
         body = peek(response)
         put(response, USED)
@@ -113,7 +91,13 @@ async def _refuse(
         return
 
     denial = _Denial(send)
-    await send_response(response, denial.send, c.req.raw.wait_for_disconnect, "GET")
+    status, lines, content = frame(c)
+    head = {"type": "http.response.start", "status": status, "headers": lines}
+    if isinstance(content, bytes):
+        await denial.send(head)
+        await denial.send({"type": "http.response.body", "body": content})
+    else:
+        await send_body(head, content, c, denial.send)
     await denial.end()
 
 

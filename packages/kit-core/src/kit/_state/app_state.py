@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit.interface import is_pure
-from kit.interface.paths import merge_path
+from kit.http.paths import merge_path
+from kit.interface import is_cacheable
 
 from .error_handlers import ErrorHandlers
-from .plans import Plans
 
 if TYPE_CHECKING:
     from kit._support.limits import Limits
@@ -19,8 +19,16 @@ if TYPE_CHECKING:
     from kit.web import Request
 
     from .prefix import Prefix
+    from .route import Route
     from .table import RouteTable
 
+# The results of the router that are kept. Servers limit paths to 64 kB, so these are 16 MB at most.
+_MOST_MATCHES = 256
+
+# Most apps need far fewer. In some, nearly every path matches another subset of the middleware.
+_MOST_COMPOSED = 4096
+
+Run: TypeAlias = "Callable[[Any], Coroutine[Any, Any, None]]"
 NotFoundHandler: TypeAlias = "Callable[[Any], HandlerResult]"
 
 
@@ -37,45 +45,43 @@ class AppState:
         strict: Whether `/about` and `/about/` are different paths.
         get_path: Returns the routing path of a request; None for the path of its URL.
         method_not_allowed: Whether a known path with another method gets a 405.
+        compose: Returns the function that runs the handlers of routes.
 
     Attributes:
         base_path: The prefix of every registered path.
-        chains: The compiled handlers of matches, for `kit.compose`.
         on_error: The handlers for exceptions.
         error_handlers: These handlers, then those of the apps that `base_path` was called on,
             innermost first.
-        find: Matches a method and a path, as `Router.match` does.
+        find: Matches a method and a path. Returns what `Router.match` does, and the function that
+            runs the handlers of this result.
         given: The options that the app was given, and those that its parts rely on; see
             `kit._app.parts`.
         has_limited_parts: Whether routes have limits of their own, since they belong to an app that
             `route` added.
-        looks_at_requests: Whether the routing path or the response depends on more than the method
+        needs_request: Whether the routing path or the response depends on more than the method
             and path of the scope.
-        has_plain_not_found: Whether every unmatched request gets the plain 404.
         pending: Decorators that haven't been applied yet, and where they were called.
-        plans: What to run for the paths that are requested often.
         routed_at: For an app that `route` added: that call, for errors.
     """
 
     __slots__ = (
+        "_composed",
         "_family",
         "_method_not_allowed",
         "_not_found",
         "_prefix",
         "base_path",
-        "chains",
+        "compose",
         "error_handlers",
         "find",
         "get_path",
         "given",
         "has_limited_parts",
-        "has_plain_not_found",
         "lifespan",
         "limits",
-        "looks_at_requests",
+        "needs_request",
         "on_error",
         "pending",
-        "plans",
         "routed_at",
         "strict",
         "table",
@@ -90,6 +96,7 @@ class AppState:
         strict: bool,
         get_path: Callable[[Request], str] | None,
         method_not_allowed: bool,
+        compose: Callable[[Sequence[Route]], Run],
     ) -> None:
         self.table = table
         self.lifespan = lifespan
@@ -97,26 +104,25 @@ class AppState:
         self.strict = strict
         self.get_path = get_path
         self.base_path = "/"
-        self.chains: dict[object, Any] = {}
+        self.compose = compose
+        self._composed: dict[tuple[Route, ...], Run] = {}
         self.on_error = ErrorHandlers()
         self.error_handlers: tuple[ErrorHandlers, ...] = (self.on_error,)
-        self.looks_at_requests = (
+        self.needs_request = (
             get_path is not None or not strict or limits.max_body_size_bytes is not None
         )
-        self.has_plain_not_found = not method_not_allowed
         self.given: set[str] = set()
         self.has_limited_parts = False
         self.routed_at: str | None = None
         self.pending: dict[object, str] = {}
-        self.plans = Plans()
         lifespan.checks.append(self.check)
         lifespan.env_checks.append(table.check_env)
         self._family = [self]
         self._method_not_allowed: bool | None = method_not_allowed
         self._not_found: NotFoundHandler | None = None
         self._prefix: Prefix | None = None
-        # PERF: replaced by the router's own method after the first match.
-        self.find: Callable[[str, str], Any] = self._first_match
+        # Replaced after the first match, which checks what was registered.
+        self.find: Callable[[str, str], tuple[Any, Run]] = self._first_match
 
     def below(self, base_path: str) -> AppState:
         """Returns the state of an app that registers its routes below a path of this one.
@@ -141,7 +147,6 @@ class AppState:
         state.on_error = ErrorHandlers()
         state.error_handlers = (state.on_error, *self.error_handlers)
         state.find = state._first_match
-        state.plans = Plans()
         state.routed_at = None
         state._method_not_allowed = None
         state._not_found = None
@@ -183,16 +188,13 @@ class AppState:
 
     def add_parts(self, parts: list[AppState]) -> None:
         """Adds the states that `parts` returned to this family."""
-        if parts:
-            self._family += parts
-            for state in self._family:
-                state.has_plain_not_found = False
+        self._family += parts
 
     def limit_parts(self) -> None:
         """Notes that some of the routes have limits of their own."""
         for state in self._family:
             state.has_limited_parts = True
-            state.looks_at_requests = True
+            state.needs_request = True
 
     def set_not_found(self, handler: NotFoundHandler) -> None:
         """Sets the handler for requests that match no route.
@@ -202,8 +204,6 @@ class AppState:
         """
         self._check_alone([state for state in self._family if state.routed_at is not None])
         self._not_found = handler
-        for state in self._family:
-            state.has_plain_not_found = False
 
     def _check_alone(self, others: list[AppState]) -> None:
         """Checks that no other app has a `not_found` for the same paths: one would never run."""
@@ -216,7 +216,7 @@ class AppState:
                 first, second = other.routed_at or "this app", self.routed_at or "this app"
                 raise ValueError(
                     f"Two apps have a not_found() for the paths below {self.base_path!r}, so one "
-                    f"would never run: that of {first}, and that of {second}. Leave one of them out"
+                    f"would never run: that of {first}, and that of {second}"
                 )
 
     def method_not_allowed_at(self, path: str) -> bool:
@@ -225,8 +225,10 @@ class AppState:
         Args:
             path: The routing path.
         """
-        choices = [state._method_not_allowed for state in self._concerned_by(path)]
-        return next((choice for choice in choices if choice is not None), False)
+        for state in self._concerned_by(path):
+            if state._method_not_allowed is not None:
+                return state._method_not_allowed
+        return False
 
     def not_found_at(self, path: str) -> NotFoundHandler | None:
         """Returns the handler for a path that matches no route; None for the plain 404.
@@ -237,8 +239,10 @@ class AppState:
         Returns:
             The handler of the innermost app that contains the path and has a handler.
         """
-        handlers = (state._not_found for state in self._concerned_by(path))
-        return next((handler for handler in handlers if handler is not None), None)
+        for state in self._concerned_by(path):
+            if state._not_found is not None:
+                return state._not_found
+        return None
 
     def error_handlers_at(self, path: str) -> tuple[ErrorHandlers, ...]:
         """Returns the error handlers for a path that matches no route, innermost first.
@@ -294,17 +298,27 @@ class AppState:
 
         Raises:
             RuntimeError: As `check_pending` does.
-            Exception: The exception of a bound handler's check; see `kit.interface.binding`.
+            Exception: The exception of a bound handler's check; see `kit.authoring.route_hooks`.
         """
         self.check_pending()
         self.table.check_bound()
 
-    def _first_match(self, method: str, path: str) -> Any:
+    def _first_match(self, method: str, path: str) -> tuple[Any, Run]:
         self.check()
         table = self.table
-        match = table.router.match(method, path)
+        found = self._search(method, path)
         table.closed = True
-        self.find = table.router.match
-        if is_pure(table.router):
-            self.plans.begin(table.methods(), len(table.routes))
-        return match
+        self.find = (
+            lru_cache(_MOST_MATCHES)(self._search) if is_cacheable(table.router) else self._search
+        )
+        return found
+
+    def _search(self, method: str, path: str) -> tuple[Any, Run]:
+        match = self.table.router.match(method, path)
+        routes = tuple([route for route, _ in match[0]])
+        run = self._composed.get(routes)
+        if run is None:
+            if len(self._composed) >= _MOST_COMPOSED:
+                self._composed.clear()
+            run = self._composed[routes] = self.compose(routes)
+        return match, run

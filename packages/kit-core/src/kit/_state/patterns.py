@@ -3,18 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from kit.interface import UnsupportedPathError
 
-from kit._support.late import import_late
-
-if TYPE_CHECKING:
-    from kit.interface import UnsupportedPathError
-    from kit.interface.patterns import literal_in_paths, split_pattern, unescape_literal
-else:
-    import_late(globals(), "kit.interface", "UnsupportedPathError")
-    import_late(
-        globals(), "kit.interface.patterns", "literal_in_paths", "split_pattern", "unescape_literal"
-    )
+# PERF: `kit.router.patterns` is imported where it is used: most patterns don't need it.
 
 
 def check_syntax(path: str, method: str | None = None) -> None:
@@ -25,21 +16,12 @@ def check_syntax(path: str, method: str | None = None) -> None:
         method: The method of the route, for the error; None if there is none, or several.
 
     Raises:
-        UnsupportedPathError: The message shows the pattern in Kit's syntax.
+        UnsupportedPathError: See `kit.router.patterns.check_syntax`.
     """
-    is_braced = "{" in path or "<" in path
-    if not is_braced and ":" not in path.replace("/:", ""):
-        return
-    from kit.interface.patterns import foreign_syntax
+    if "{" in path or "<" in path or ":" in path.replace("/:", ""):  # PERF: few patterns
+        from kit.router import patterns
 
-    translated = foreign_syntax(path)
-    if translated is not None and not is_braced:
-        reason = f"the name of a parameter has no colon in it: write {translated!r}"
-        raise UnsupportedPathError(path, reason, method)
-    if translated is not None:
-        literal = "{ is written %7B" if "{" in path else "< is written %3C"
-        reason = f"a parameter begins with a colon, as in {translated!r}; a literal {literal}"
-        raise UnsupportedPathError(path, reason, method)
+        patterns.check_syntax(path, method)
 
 
 def check_literals(path: str, method: str) -> None:
@@ -53,6 +35,8 @@ def check_literals(path: str, method: str) -> None:
         UnsupportedPathError: If a literal segment contains `?`, `#`, or an escape that is decoded.
     """
     if "%" in path or "?" in path or "#" in path:
+        from kit.router.patterns import literal_in_paths, split_pattern
+
         for segment in split_pattern(path):
             if not segment.startswith(":"):
                 literal_in_paths(path, segment, method)
@@ -72,6 +56,8 @@ def for_router(path: str) -> str:
     """
     if "%" not in path:
         return path
+    from kit.router.patterns import split_pattern, unescape_literal
+
     segments = split_pattern(path)
     decoded = [each if each.startswith(":") else unescape_literal(each) for each in segments]
     pattern = "/" + "/".join(decoded)
@@ -103,7 +89,11 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
     Raises:
         UnsupportedPathError: If a path could match both.
     """
-    segments = split_pattern(path) if "?/" in path else []
+    if "?/" not in path:
+        return [(base_path, path)]
+    from kit.router.patterns import split_pattern
+
+    segments = split_pattern(path)
     end = len(segments)
     while end and _is_optional(segments[end - 1]):
         end -= 1
@@ -124,6 +114,8 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
 
 def _at(path: str, place: int, is_there: bool) -> str:
     """Returns a pattern with an optional parameter removed, or made required."""
+    from kit.router.patterns import split_pattern
+
     segments = split_pattern(path)
     segments[place : place + 1] = [each[:-1] for each in segments[place : place + 1] if is_there]
     return "/" + "/".join(segments)
@@ -135,6 +127,6 @@ def _is_optional(segment: str) -> bool:
 
 def _is_one_segment(segment: str) -> bool:
     """Returns whether a segment of a pattern always matches exactly one segment of a path."""
-    from kit.interface.patterns import covers
+    from kit.router.patterns import covers
 
     return not segment or (not _is_optional(segment) and covers("/:one", f"/{segment}"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
-from kit.interface.paths import merge_path
-from kit.interface.patterns import expand_optional, split_pattern
+from kit.http.paths import merge_path
 from kit.router import TrieRouter
+from kit.router.patterns import expand_optional, split_pattern
 
 from .patterns import for_router, forms
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from kit.authoring.signatures import takes_next
+from kit.http.paths import merge_path
 from kit.interface import RouterRoute
-from kit.interface.paths import merge_path
-from kit.interface.signatures import takes_next
 
 from .error_handlers import ErrorHandlers
 
@@ -28,25 +28,28 @@ class Route(RouterRoute):
 
     Attributes:
         unbound: The original handler and the pattern before it was split, if the handler was bound
-            to the pattern; otherwise None. See `kit.interface.binding`.
+            to the pattern; otherwise None. See `kit.authoring.route_hooks`.
         error_handlers: The error handlers of the apps that it was added through by `route` and
             `base_path`, innermost first, without those of the app that it is part of.
         limits: The limits of the apps that it was added through by `route`.
-        is_temporary: Whether it was made for a single request, so nothing may be kept for it.
-        tail: How the handler ends, see `kit._app.tail_calls`; None until `kit.compose` needs it.
 
     Raises:
         TypeError: If the handler can't be called with `(c)` or `(c, next)`.
     """
 
-    __slots__ = ("error_handlers", "is_temporary", "limits", "tail", "unbound")
+    __slots__ = ("error_handlers", "limits", "unbound")
 
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
-        wants_next = takes_next(handler, f"{method} {path!r}")
+        try:
+            wants_next = takes_next(handler, f"{method} {path!r}")
+        except TypeError as error:
+            from kit._support.hints import hint
+
+            raise TypeError(f"{error}{hint('handler', handler)}") from None
         self.unbound: tuple[Any, str] | None = None
         # PERF: nearly all handlers are plain functions, which are recognized without an import.
         if type(handler) is not FunctionType or handler.__dict__:
-            from kit.interface.binding import bind, is_bindable
+            from kit.authoring.route_hooks import bind, is_bindable
 
             if is_bindable(handler):
                 self.unbound = (handler, path)
@@ -54,8 +57,6 @@ class Route(RouterRoute):
         super().__init__(base_path, path, method, handler, takes_next=wants_next)
         self.error_handlers: tuple[ErrorHandlers, ...] = ()
         self.limits: tuple[Limits, ...] = ()
-        self.is_temporary = False
-        self.tail: Any = None
 
     def at(self, base_path: str, path: str) -> Route:
         """Returns the same route with another pattern.
@@ -73,8 +74,6 @@ class Route(RouterRoute):
         route.error_handlers = self.error_handlers
         route.limits = self.limits
         route.unbound = self.unbound
-        route.is_temporary = False
-        route.tail = None
         return route
 
     def below(self, prefix: str) -> Route:
@@ -88,7 +87,7 @@ class Route(RouterRoute):
         """
         route = self.at(merge_path(prefix, self.base_path), merge_path(prefix, self.path))
         if self.unbound is not None:
-            from kit.interface.binding import bind
+            from kit.authoring.route_hooks import bind
 
             handler, path = self.unbound
             whole = merge_path(prefix, path)

@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kit._support.late import import_late
+from kit.interface import RouterClosedError
 
 from .patterns import for_router, forms, without_slash
 from .route import Route
 
 if TYPE_CHECKING:
-    from kit.interface import Router, RouterClosedError
-else:
-    import_late(globals(), "kit.interface", "RouterClosedError")
+    from kit.interface import Router
 
 
 class RouteTable:
@@ -115,7 +113,7 @@ class RouteTable:
             return
         for index, route in enumerate(self.routes):
             if route.unbound is not None:
-                from kit.interface.binding import check
+                from kit.authoring.route_hooks import check
 
                 check(route.handler, self.routes[:index], route)
 
@@ -130,7 +128,7 @@ class RouteTable:
         """
         for route in self.routes:
             if route.unbound is not None:
-                from kit.interface.binding import check_env
+                from kit.authoring.route_hooks import check_env
 
                 check_env(route.handler, env)
 

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache, partial
-from types import CoroutineType, FunctionType, MethodType
 from typing import Any
 
 import msgspec
@@ -16,17 +14,6 @@ JSONDecodeError = msgspec.DecodeError
 
 MARK = b"\xef\xbb\xbf"
 """The byte order mark, ignored before JSON (RFC 8259 section 8.1)."""
-
-# Input that msgspec calls truncated although it isn't: an error in the last bytes of a body, after
-# complete escapes. The first half of a surrogate pair without the second, or an escape with too
-# few digits.
-# PERF: compiled at first use, not at import.
-_WRONG_ESCAPE = (
-    rb"(?:[^\\]++|\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}"
-    rb"|u(?![dD][89abAB])[0-9a-fA-F]{4}|[^u]))*+"
-    rb"\\(?:(u[dD][89abAB][0-9a-fA-F]{2})(?=[^\\]|\\[^u])"
-    rb"|(?:u[dD][89abAB][0-9a-fA-F]{2}\\)?u[0-9a-fA-F]{0,3}(?=[^0-9a-fA-F]))"
-)
 
 
 def _encode_other(value: Any) -> Any:
@@ -91,24 +78,8 @@ def _raise_place(value: Any, error: Exception) -> None:
     found = _first_unencodable(value, "$")
     if found is not None:
         place, culprit = found
-        raise TypeError(f"{_named(culprit)} as JSON, at {place}: {_shown(culprit)}") from error
-
-
-def _named(culprit: Any) -> str:
-    what = type(culprit).__qualname__
-    if isinstance(culprit, (CoroutineType, FunctionType, MethodType)):
-        what = f"the {what} {culprit.__qualname__}"
-    return f"Can't encode {what}"
-
-
-def _shown(culprit: Any) -> str:
-    """Shows what can't be encoded, or says what to do with a function or coroutine."""
-    if isinstance(culprit, CoroutineType):
-        culprit.close()  # it would warn that it was never awaited, which the error says already
-        return "await it"
-    if isinstance(culprit, MethodType | FunctionType):
-        return "call it"
-    return f"{culprit!r:.100}"
+        what = type(culprit).__qualname__
+        raise TypeError(f"Can't encode {what} as JSON, at {place}: {culprit!r:.100}") from error
 
 
 def decode(data: bytes) -> Any:
@@ -136,21 +107,13 @@ def _decode_again(data: bytes) -> Any:
 
 
 def _malformation(data: bytes, error: ValueError) -> str | None:
-    """Returns a better message if msgspec's is wrong or lacks the position in the body, or None."""
+    """Returns a message with the position in the body, if that of msgspec lacks it, or None."""
     if isinstance(error, UnicodeDecodeError):
         try:
             data.decode()
         except UnicodeDecodeError as whole:
             return f"JSON is malformed: invalid UTF-8 (byte {whole.start})"
-    if str(error) != "Input data was truncated":
-        return None
-    wrong = re.match(_WRONG_ESCAPE, data)
-    if wrong is None:
-        return f"{error} (byte {len(data)})"
-    problem = "invalid character in unicode escape"
-    if wrong[1] is not None:
-        problem = "unexpected end of escaped utf-16 surrogate pair"
-    return f"JSON is malformed: {problem} (byte {wrong.end()})"
+    return f"{error} (byte {len(data)})" if str(error) == "Input data was truncated" else None
 
 
 def is_malformed(error: Exception) -> bool:
@@ -197,16 +160,16 @@ def decode_as(data: bytes, type: Any) -> Any:
     model = None
     # Kit doesn't import pydantic: until the app does, no type can be pydantic's.
     if "pydantic" in sys.modules or hasattr(type, "model_validate_json"):
-        from kit.interface.models import model_of
+        from kit.authoring.models import find_model
 
-        model = model_of(type)
+        model = find_model(type)
     try:
         return _decoder(type)(data) if model is None else model.validate_json(data)
     except msgspec.ValidationError:
         raise
     except ValueError as error:
         decode(data)  # raises an error with the position if it is malformed
-        from kit.interface.models import summary
+        from kit.authoring.models import summary
 
         raise msgspec.ValidationError(summary(error)) from error
 
@@ -220,8 +183,8 @@ def _decoder(type: Any) -> Callable[[bytes], Any]:
 
 @lru_cache(maxsize=256)
 def _new_decoder(type: Any) -> Callable[[bytes], Any]:
-    from kit.interface.models import with_defaults
-    from kit.interface.numerals import checked
+    from kit.authoring.models import with_defaults
+    from kit.authoring.numerals import checked
 
     decode = msgspec.json.Decoder(type).decode
     return with_defaults(checked(decode, type, is_json=True), type)

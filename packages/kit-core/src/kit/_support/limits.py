@@ -4,15 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from .late import import_late
+from kit.interface import HTTPException
+
 from .struct import Struct
-
-if TYPE_CHECKING:
-    from kit.interface import HTTPException
-else:
-    import_late(globals(), "kit.interface", "HTTPException")
 
 _MIB = 1024 * 1024
 

@@ -6,7 +6,7 @@ another, as for a mounted application or a body with several readers, a `Detache
 `Signal` wakes the tasks that wait for a change.
 """
 
-from kit.interface.event_loops import running_trio
+from kit.authoring.event_loops import running_trio
 
 from ._detached_task import DetachedTask
 from ._signal import Signal

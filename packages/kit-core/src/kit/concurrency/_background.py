@@ -8,8 +8,8 @@ from collections.abc import Awaitable
 from contextvars import Context, copy_context
 from typing import Any
 
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.cancellation import fault_of
+from kit.authoring.cancellation import fault_of
+from kit.authoring.maybe_await import is_awaitable, settle
 
 _logger = logging.getLogger("kit")
 
@@ -31,19 +31,17 @@ class BackgroundTasks:
 
         Args:
             awaitable: A coroutine or other awaitable. An exception that it raises is logged.
-            *others: Refused: the error says what to write instead.
+            *others: Refused.
 
         Raises:
             TypeError: If it can't be awaited, or there are other arguments.
             RuntimeError: If the request and all its tasks have ended.
         """
         if self._over:
-            raise RuntimeError(
-                "wait_until() was called when the request was over: call it in a handler, a "
-                "middleware, or a task that wait_until() runs"
-            )
+            raise RuntimeError("wait_until() was called when the request was over")
         if others or not is_awaitable(awaitable):
-            raise TypeError(_instead_of(awaitable, others))
+            given = f"{1 + len(others)} arguments" if others else type(awaitable).__name__
+            raise TypeError(f"wait_until() takes one awaitable, not {given}")
         if self._group is None:
             # A middleware may reset its variables before the response is sent.
             self._waiting.append((awaitable, copy_context()))
@@ -70,20 +68,6 @@ class BackgroundTasks:
             close = getattr(awaitable, "close", None)
             if close is not None:
                 close()
-
-
-def _instead_of(given: Any, others: tuple[Any, ...]) -> str:
-    """Returns the error for arguments of `wait_until` other than one awaitable."""
-    if callable(given):
-        name = getattr(given, "__name__", "function")
-        call = f"{name}({', '.join(f'{each!r:.40}' for each in others)})"
-        return f"wait_until() takes an awaitable: write wait_until({call})"
-    if others:
-        return f"wait_until() takes one awaitable, not {1 + len(others)} arguments"
-    return (
-        f"wait_until() takes an awaitable, not {type(given).__name__}: "
-        "call the async function first"
-    )
 
 
 async def _run_one(awaitable: Awaitable[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from kit.interface.cancellation import fault_of
+from kit.authoring.cancellation import fault_of
 
 from ._signal import Signal
 from ._tasks import start_task

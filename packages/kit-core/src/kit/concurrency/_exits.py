@@ -6,14 +6,14 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from kit.interface import Exit
-from kit.interface.calls import settle
-from kit.interface.cancellation import fault_of
+from kit.authoring.cancellation import fault_of
+from kit.authoring.maybe_await import settle
+from kit.interface import Cleanup
 
 _logger = logging.getLogger("kit")
 
 
-async def run_exits(exits: list[Exit], error: BaseException | None) -> None:
+async def run_exits(exits: list[Cleanup], error: BaseException | None) -> None:
     """Runs exits, last first, shielded from cancellation; the list is empty then.
 
     PERF: a cancel scope costs more than all the rest, and a plain function needs none.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any
 
-from kit.interface.event_loops import running_trio
+from kit.authoring.event_loops import running_trio
 
 
 def start_task(work: Callable[[], Any]) -> object:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from string import Formatter
 from typing import Any, LiteralString, NamedTuple, Protocol, overload
 
-from kit.interface.calls import is_awaitable
+from kit.authoring.maybe_await import is_awaitable
 
 from ._places import PLACES, SRCDOC, states_of
 

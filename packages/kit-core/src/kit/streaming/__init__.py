@@ -27,9 +27,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.signatures import describe
 from kit.context import Context
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.signatures import describe
 from kit.web import Response
 
 from ._api import SSEStreamingApi, StreamingApi

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from contextvars import Context, copy_context
 from typing import Any, NoReturn, TypeAlias
 
+from kit.authoring.maybe_await import call
 from kit.concurrency import DetachedTask
 from kit.interface import KitError
-from kit.interface.calls import call
 from kit.web import ClientDisconnectedError
 
 Sink: TypeAlias = Callable[[bytes], Awaitable[None]]

@@ -7,20 +7,13 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit._support.late import import_late
-
+# PERF: bodies that are bytes already need none of what is imported where it is used.
 if TYPE_CHECKING:
-    from kit._support.json import decode
-
     from ._blob import Blob, Bytes
     from ._forms.form_data import FormData
     from ._headers import Headers
-    from ._streams import Chunk, Stream, close_stream, decode_text, iterate
+    from ._streams import Chunk, Stream
     from ._url_search_params import URLSearchParams
-else:
-    import_late(globals(), "kit._support.json", "decode")
-    import_late(globals(), "kit.web._blob", "Blob")
-    import_late(globals(), "kit.web._streams", "close_stream", "decode_text", "iterate")
 
 BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData | URLSearchParams"
 
@@ -121,6 +114,8 @@ class BodyStream:
         if self._has_begun:
             await self._chunks.aclose()
         elif not self._owner.body_used:
+            from ._streams import close_stream
+
             self._has_begun = True
             await close_stream(take(self._owner))
 
@@ -193,6 +188,8 @@ class Body:
 
         if isinstance(body, ReceivedBody):
             return await body.read()
+        from ._streams import close_stream, iterate
+
         try:
             return b"".join([chunk async for chunk in iterate(body)])
         finally:
@@ -204,6 +201,8 @@ class Body:
 
     async def text(self) -> str:
         """Reads the body as UTF-8, without a byte order mark; invalid bytes become U+FFFD."""
+        from ._streams import decode_text
+
         return decode_text(await self.bytes())
 
     async def _read_json(self) -> Any:
@@ -212,6 +211,8 @@ class Body:
         Raises:
             ValueError: If it isn't valid JSON; the message includes the position.
         """
+        from kit._support.json import decode
+
         return decode(await self.bytes())
 
     async def form_data(self) -> FormData:
@@ -232,6 +233,8 @@ class Body:
 
     async def blob(self) -> Blob:
         """Reads the body as a Blob with the content type of the headers."""
+        from ._blob import Blob
+
         return Blob([await self.bytes()], type=self.headers.get("content-type") or "")
 
 
@@ -276,6 +279,8 @@ async def read_chunks(owner: Body) -> AsyncGenerator[Bytes, None]:
     if isinstance(body, bytes):
         yield body
     elif body is not None:
+        from ._streams import close_stream, iterate
+
         try:
             async with aclosing(iterate(body)) as chunks:
                 async for chunk in chunks:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TypeAlias, TypeGuard
 
 HeaderLine: TypeAlias = tuple[bytes, bytes]
@@ -135,17 +136,10 @@ def _no_text(name: str, value: object) -> ValueError:
     return ValueError(f"Invalid value {value!r} of header {name!r}: expected a str")
 
 
-# PERF: looked up without a call on the path of every response, like names.
-length_lines: dict[int, HeaderLine] = {}
-_MAX_KNOWN_LENGTH = 1000
-
-
+@lru_cache(1000)
 def length_line(size_bytes: int) -> HeaderLine:
     """Returns the Content-Length line for a body of this size (RFC 9110 section 8.6)."""
-    line = (b"content-length", b"%d" % size_bytes)
-    if size_bytes <= _MAX_KNOWN_LENGTH:
-        length_lines[size_bytes] = line
-    return line
+    return CONTENT_LENGTH, b"%d" % size_bytes
 
 
 def set_line(lines: list[HeaderLine], line: HeaderLine) -> None:

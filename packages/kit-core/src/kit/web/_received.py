@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from kit._support.limits import body_too_large
 from kit._support.struct import Struct, with_plain_stores
+from kit.authoring.event_loops import running_trio
+from kit.authoring.maybe_await import plain_result
 from kit.interface import ClientDisconnectedError, HTTPException
-from kit.interface.calls import plain_result
-from kit.interface.event_loops import running_trio
 
 ClientDisconnectedError.__module__ = "kit.web"  # shown as it is imported
 

@@ -9,8 +9,8 @@ from types import EllipsisType
 from typing import Any, TypedDict
 
 from kit._support.paths import encode_delimiters, encode_dropped
+from kit.authoring.maybe_await import plain_result
 from kit.interface import FormData as AnyFormData
-from kit.interface.calls import plain_result
 
 from ._body import USED, Body, BodyInit, extract, take
 from ._forms.form_data import FormData

@@ -3,28 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from kit._support.foreign_names import RESPONSE, refuse_foreign_names
-from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct
 
 from ._body import TEXT_TYPE, Body, BodyInit, extract, is_stream, take
 from ._header_lines import HeaderLine, encode_value
+from ._headers import Headers, HeadersInit, headers_over, lines_from
 
 if TYPE_CHECKING:
-    from kit._support.json import encode
-
-    from ._headers import Headers, HeadersInit, headers_over, lines_from
-    from ._location import encode_location
-    from ._tracked import BodyProgress, track
-else:
-    import_late(globals(), "kit._support.json", "encode")
-    import_late(globals(), "kit.web._headers", "headers_over", "lines_from")
-    import_late(globals(), "kit.web._location", "encode_location")
-    import_late(globals(), "kit.web._tracked", "track")
+    from ._tracked import BodyProgress
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 # Of a Response. Dicts, since the garbage collector passes over each slot of a set, every time.
@@ -47,15 +37,8 @@ def check_status(status: int, *, has_body: bool) -> None:
         TypeError: If a response with this status has no body, but one is given.
     """
     if not isinstance(status, int) or status not in STATUSES:
-        hint = ""
-        if isinstance(status, Mapping):
-            hint = "; headers come after the status, or as headers=..."
-        elif isinstance(status, str) and status.isdigit():
-            hint = f"; write {int(status)}"
-        elif isinstance(status, str) and "/" in status[1:]:
-            hint = f"; a content type is a header, headers={{'content-type': {status!r:.100}}}"
         raise ValueError(
-            f"Invalid response status {status!r:.100}: expected an int from 200 to 599{hint}"
+            f"Invalid response status {status!r:.100}: expected an int from 200 to 599"
         )
     if has_body and status in NULL_BODY_STATUSES:
         raise TypeError(f"A response with status {status} has no body: give None")
@@ -125,6 +108,8 @@ def _json_response(
     Raises:
         TypeError: If the value can't be encoded.
     """
+    from kit._support.json import encode
+
     response = Response(encode(value), status=status, headers=headers)
     if not response.headers.has("content-type"):
         response.headers.set("content-type", "application/json")
@@ -215,6 +200,8 @@ class Response(Body):
         Returns:
             The progress. It is the same object for a streamed body that is tracked already.
         """
+        from ._tracked import track
+
         self._body, progress = track(self._body)
         return progress
 
@@ -271,6 +258,8 @@ class Response(Body):
             raise ValueError(
                 f"Invalid redirect status {status!r}: expected 301, 302, 303, 307 or 308"
             )
+        from ._location import encode_location
+
         # Anything but a str is refused as the value of a header.
         location = encode_location(url) if isinstance(url, str) else url
         return Response(None, status=status, headers={"location": location})
@@ -284,15 +273,11 @@ class Response(Body):
 
 
 def _keep_status(response: Response, status: int) -> None:
-    raise AttributeError(
-        "The status of a Response can't be changed: make another one, "
-        f"c.res = c.res.replace(status={status!r:.20})"
-    )
+    raise AttributeError("The status of a Response can't be changed: replace() makes another one")
 
 
 # Here, where type checkers don't see it: to them the status is read-only.
 Response.status = Response.status.setter(_keep_status)  # type: ignore[method-assign,attr-defined]
-refuse_foreign_names(Response, "A Response", RESPONSE)
 
 
 class BuiltResponse(Response, Opaque, Struct, eq=False):

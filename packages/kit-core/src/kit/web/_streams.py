@@ -7,15 +7,11 @@ from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit._support.late import import_late
-from kit.interface.calls import plain_result
+from kit._support.limits import body_too_large
+from kit.authoring.maybe_await import plain_result
 
 if TYPE_CHECKING:
-    from kit._support.limits import body_too_large
-
     from ._received import Refuse, See
-else:
-    import_late(globals(), "kit._support.limits", "body_too_large")
 
 Chunk: TypeAlias = bytes | bytearray | memoryview | str
 Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]

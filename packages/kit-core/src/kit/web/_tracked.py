@@ -48,7 +48,7 @@ class TrackedStream:
 
     @property
     def send_path(self) -> str | None:
-        """See `kit.interface.bodies.PathBody`."""
+        """See `kit.interface.PathBody`."""
         path: str | None = getattr(self._stream, "send_path", None)
         return path
 

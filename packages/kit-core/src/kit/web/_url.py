@@ -138,8 +138,7 @@ def text_of_url(call: str, url: object, expected: str) -> str:
     try:
         URL(text := str(url))
     except ValueError:
-        hint = ": write its geturl()" if hasattr(url, "geturl") else ""
-        raise TypeError(f"{call} takes {expected}, not {url!r:.100}{hint}") from None
+        raise TypeError(f"{call} takes {expected}, not {url!r:.100}") from None
     return text
 
 

@@ -7,13 +7,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from kit.authoring.route_hooks import bind
 from kit.context import Context
-from kit.interface.binding import bind
 from kit.interface.metadata import attach
 
 
 class BoundUpgrade:
-    """A handshake handler that an app binds to each route; see `kit.interface.binding`.
+    """A handshake handler that an app binds to each route; see `kit.authoring.route_hooks`.
 
     Called with only the context of a request, e.g. by a wrapper, it handles the handshake. Called
     with other arguments, e.g. in a unit test, it calls the original handler.
@@ -49,7 +49,7 @@ class BoundUpgrade:
         return self.__kit_bind__(method, path)
 
     def __kit_bind__(self, method: str, pattern: str) -> Any:
-        """Returns the handshake handler for a route; see `kit.interface.binding`."""
+        """Returns the handshake handler for a route; see `kit.authoring.route_hooks`."""
         upgrade = self._make(bind(self._handler, method, pattern, websocket=True))
         upgrade.__dict__["__kit_upgrade__"] = self
         return upgrade

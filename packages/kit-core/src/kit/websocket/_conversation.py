@@ -9,10 +9,10 @@ from types import CoroutineType
 from typing import Any
 
 from kit._support.exception_groups import leaves
+from kit.authoring.cancellation import fault_of
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.signatures import describe
 from kit.interface import HandlerError, HTTPException
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.cancellation import fault_of
-from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError
 from kit.web import Response
 

@@ -9,9 +9,9 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
+from kit.authoring.cancellation import Cancellation
+from kit.authoring.event_loops import running_trio
 from kit.concurrency._tasks import start_task
-from kit.interface.cancellation import Cancellation
-from kit.interface.event_loops import running_trio
 
 # How often connections are looked at. Until the first look a handler may begin to receive, which is
 # faster than another task that receives for it; between the next two, to notice a departure.

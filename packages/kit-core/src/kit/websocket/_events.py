@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kit._support.struct import Struct
+from msgspec import Struct
+
+from kit.authoring.cancellation import fault_of
+from kit.authoring.maybe_await import call
+from kit.authoring.signatures import describe
 from kit.interface import HandlerError
-from kit.interface.calls import call
-from kit.interface.cancellation import fault_of
-from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError, WSEvents
 
 from ._conversation import close_after

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import Request as AnyRequest
 from kit.web import Response
 from kit.web._response import BuiltResponse, lines_of
@@ -38,8 +37,7 @@ _NOT_SENT = frozenset(
 )
 
 
-@with_plain_stores
-class Handshake(Opaque, Struct, eq=False):
+class Handshake:
     """A handshake without a response yet. For packages that forward connections, and for hosts.
 
     A host, such as a server or a test client, creates one and handles the request with its `scope`.
@@ -56,25 +54,19 @@ class Handshake(Opaque, Struct, eq=False):
         scope: The scope with the method GET and the scheme `http` or `https`, for the request.
     """
 
-    scope: dict[str, Any]
-    _receive: Receive
-    _send: Send
-    _conversation: Conversation | None = None
-    _protocol: str = ""
-    _on_refusal: Callable[[], object] | None = None
-    _on_end: list[Callable[[BaseException | None], Awaitable[None]]] | None = None
-    _body_given: bool = False
-
-    if TYPE_CHECKING:
-
-        def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None: ...
-
-    def __post_init__(self) -> None:
-        scope = self.scope = {**_OPTIONAL, **self.scope}
-        scheme = scope["scheme"]
-        scope["method"] = "GET"
-        scope["scheme"] = _SCHEMES.get(scheme, scheme)
-        scope[KEY] = self
+    def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        self.scope: dict[str, Any] = {**_OPTIONAL, **scope}
+        scheme = self.scope["scheme"]
+        self.scope["method"] = "GET"
+        self.scope["scheme"] = _SCHEMES.get(scheme, scheme)
+        self.scope[KEY] = self
+        self._receive = receive
+        self._send = send
+        self._conversation: Conversation | None = None
+        self._protocol = ""
+        self._on_refusal: Callable[[], object] | None = None
+        self._on_end: list[Callable[[BaseException | None], Awaitable[None]]] | None = None
+        self._body_given = False
 
     def accept(
         self,

@@ -11,7 +11,6 @@ from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from kit._support.json import decode, decode_as, encode, is_malformed
-from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
 from kit.request import KitRequest
@@ -61,41 +60,48 @@ class InvalidMessageError(KitError, ValueError):
         return self.problem
 
 
-@with_plain_stores
-class WebSocket(Opaque, Struct, eq=False, weakref=True):
+class WebSocket:
     """An accepted connection, which handlers get as `ws`.
 
     `async for message in ws` yields each message, a str or bytes, and ends when the connection is
     closed. Any number of tasks may send; one may receive at a time.
     """
 
-    # PERF: a Struct, whose fields get their defaults in a fifth of the time of an `__init__`.
-    _receive: Receive
-    _send: Send
-    _request: KitRequest
-    _protocol: str
-    _max_size: int
-    _few_characters: int  # PERF: a text of no more is short enough, whatever they are
-    _state: ReadyState = _OPEN
-    _has_ended: bool = False  # whether there is nothing more to receive
-    _has_given_up: bool = False  # whether it was closed without a close frame
-    _code: int | None = None
-    _reason: str = ""
-    _is_receiving: bool = False
-    _has_received: bool = False  # whether the handler ever has
-    _was_told: bool = False  # whether the handler was told that the connection is closed
-    _is_sending: bool = False
-    _senders: deque[Any] | None = None  # tasks that wait to send
-    _sends: int = 0  # in a row, while no task receives
-    _ahead: deque[Message] | None = None  # messages that the handler hasn't received yet
-    _ahead_bytes: int = 0
-    _messages_ahead: int = 0  # that were ever received ahead
-    _watcher: Any = None  # the task that receives them
-    _changed: Any = None
-    _is_wanted: bool = False
-    _always_watches: bool = False
-    _on_left: Callable[[], object] | None = None
-    _logged: Exception | None = None
+    def __init__(
+        self,
+        receive: Receive,
+        send: Send,
+        request: KitRequest,
+        protocol: str,
+        max_size: int,
+    ) -> None:
+        self._receive = receive
+        self._send = send
+        self._request = request
+        self._protocol = protocol
+        self._max_size = max_size
+        # PERF: a text of no more is short enough, whatever they are.
+        self._few_characters = max_size // _MOST_BYTES_PER_CHARACTER
+        self._state = _OPEN
+        self._has_ended = False  # whether there is nothing more to receive
+        self._has_given_up = False  # whether it was closed without a close frame
+        self._code: int | None = None
+        self._reason = ""
+        self._is_receiving = False
+        self._has_received = False  # whether the handler ever has
+        self._was_told = False  # whether the handler was told that the connection is closed
+        self._is_sending = False
+        self._senders: deque[Any] | None = None  # tasks that wait to send
+        self._sends = 0  # in a row, while no task receives
+        self._ahead: deque[Message] | None = None  # messages that the handler hasn't received yet
+        self._ahead_bytes = 0
+        self._messages_ahead = 0  # that were ever received ahead
+        self._watcher: Any = None  # the task that receives them
+        self._changed: Any = None
+        self._is_wanted = False
+        self._always_watches = False
+        self._on_left: Callable[[], object] | None = None
+        self._logged: Exception | None = None
 
     @property
     def url(self) -> str:
@@ -468,8 +474,7 @@ def websocket_of(
     receive: Receive, send: Send, request: KitRequest, protocol: str, max_size: int
 ) -> WebSocket:
     """Returns the connection that a handshake has opened."""
-    few = max_size // _MOST_BYTES_PER_CHARACTER
-    ws = WebSocket(receive, send, request, protocol, max_size, few)
+    ws = WebSocket(receive, send, request, protocol, max_size)
     if receive.__class__ is BuiltinMethodType:
         # The server is not written in Python, as granian: it loses messages if its `receive` is
         # cancelled, e.g. by a timeout, and doesn't wake it when the connection is closed here.
@@ -557,5 +562,4 @@ def _message_of(data: Any) -> Message:
         return {"type": "websocket.send", "text": str(data)}
     if isinstance(data, (bytes, bytearray, memoryview)):
         return {"type": "websocket.send", "bytes": bytes(data)}
-    hint = ": use send_json()" if isinstance(data, (dict, list)) else ""
-    raise TypeError(f"ws.send() takes str or bytes, not {type(data).__name__}{hint}")
+    raise TypeError(f"ws.send() takes str or bytes, not {type(data).__name__}")

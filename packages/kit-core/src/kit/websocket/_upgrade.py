@@ -10,22 +10,24 @@ from functools import partial
 from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
-from kit.context import B, Context, V, scope_of, switching_protocols
-from kit.interface import HTTPException
-from kit.interface.binding import BindableWebSocket, is_bindable
-from kit.interface.calls import call, check_answer, is_awaitable, settle
-from kit.interface.fields import is_token
-from kit.interface.metadata import attach, facts_of
-from kit.interface.options import OptionChecks
-from kit.interface.origins import check_origins, is_own_origin
-from kit.interface.signatures import (
+from kit.authoring.maybe_await import call, check_answer, is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.origins import check_origins
+from kit.authoring.route_hooks import is_bindable
+from kit.authoring.signatures import (
     accepts,
     behind_wrappers,
-    code_of,
     copy_names,
     describe,
     describe_signature,
+    parameter_names,
 )
+from kit.context import B, Context, V, scope_of, switching_protocols
+from kit.http.fields import is_token
+from kit.http.origins import is_own_origin
+from kit.interface import HTTPException
+from kit.interface.hooks import BindableWebSocket
+from kit.interface.metadata import attach, get_facts
 from kit.interface.websocket import WSEvents
 from kit.web import Response
 
@@ -43,10 +45,6 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 # First parameters of functions that were written for another framework.
 _OF_CONNECTIONS = (("ws",), ("websocket",))
-_FOR_TYPED = (
-    "; for parameters by their types put @typed of kit-typed between @upgrade_websocket and the "
-    "function"
-)
 
 Handler: TypeAlias = Callable[[Context[B, V], WebSocket], Awaitable[None]]
 CreateEvents: TypeAlias = Callable[[Context[B, V]], WSEvents | Awaitable[WSEvents]]
@@ -184,7 +182,7 @@ class _Terms(NamedTuple):
 
 
 def _handler_of(function: Any, terms: _Terms) -> Any:
-    if facts_of(function).others.get("kit_websocket"):
+    if get_facts(function).others.get("kit_websocket"):
         raise TypeError(
             f"upgrade_websocket() was given {describe(function)}, which it has made a handler "
             "before: call it once"
@@ -259,7 +257,7 @@ def _beginning_of(function: Any) -> _Begin:
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
     shown = behind_wrappers(function)
-    is_swapped = _takes_connection_first(shown)
+    is_swapped = parameter_names(shown)[:1] in _OF_CONNECTIONS
     if accepts(shown, 2) and not is_swapped:
         return lambda c: partial(function, c)
     if accepts(shown, 1) and not is_swapped:
@@ -269,17 +267,10 @@ def _beginning_of(function: Any) -> _Begin:
             return partial(run_events, check_events(events, function))
 
         return begin_by_events
-    annotated = {*getattr(function, "__annotations__", ())} - {"return"}
-    hint = _FOR_TYPED if annotated else ""
     raise TypeError(
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
-        f"got the signature {describe_signature(function)}{hint}"
+        f"got the signature {describe_signature(function)}"
     )
-
-
-def _takes_connection_first(function: Any) -> bool:
-    code = code_of(function)
-    return code is not None and code.co_varnames[: code.co_argcount][:1] in _OF_CONNECTIONS
 
 
 async def _check_origin(

@@ -7,8 +7,8 @@ import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias
 
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware, Context, Next, Response
-from kit.interface.options import OptionChecks
 
 from ._options import (
     AllowMethods,

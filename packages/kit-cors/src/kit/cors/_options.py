@@ -7,16 +7,17 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.fields import is_token
-from kit.interface.options import OptionChecks
-from kit.interface.origins import check_origins, is_origin
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.origins import check_origins
+from kit.http.fields import is_token
+from kit.http.origins import is_origin
+from kit.interface import AnyContext
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-AllowOrigin: TypeAlias = Callable[[str, Any], str | Awaitable[str | None] | None]
+AllowOrigin: TypeAlias = Callable[[str, AnyContext], str | Awaitable[str | None] | None]
 """Returns the origin to allow, or None: `def allow(origin, c)`, plain or async."""
 
-AllowMethods: TypeAlias = Callable[[str, Any], Iterable[str] | Awaitable[Iterable[str]]]
+AllowMethods: TypeAlias = Callable[[str, AnyContext], Iterable[str] | Awaitable[Iterable[str]]]
 """Returns the methods to allow: `def methods(origin, c)`, plain or async."""
 
 Decide: TypeAlias = Callable[[str, Any], Awaitable[str | None]]

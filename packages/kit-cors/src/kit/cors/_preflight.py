@@ -7,9 +7,9 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from kit.authoring.maybe_await import call
+from kit.http.fields import TOKEN, is_token, list_members
 from kit.interface import Context, Response
-from kit.interface.calls import call
-from kit.interface.fields import TOKEN, is_token, list_members
 
 from ._options import AllowMethods
 

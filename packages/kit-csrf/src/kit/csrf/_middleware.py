@@ -7,25 +7,25 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
-from kit.interface import AsyncMiddleware, Context, HTTPException, Next
-from kit.interface.calls import check_answer, is_awaitable, settle
+from kit.authoring.maybe_await import check_answer, is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.origins import check_origins
+from kit.http.origins import is_own_origin
+from kit.interface import AnyContext, AsyncMiddleware, Context, HTTPException, Next
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
-from kit.interface.origins import check_origins, is_own_origin
 
 __all__ = ("IsAllowedOrigin", "IsAllowedSite", "SecFetchSite", "csrf")
 
 SecFetchSite: TypeAlias = Literal["same-origin", "same-site", "none", "cross-site"]
 """The values of Sec-Fetch-Site (W3C Fetch Metadata, section 2.3)."""
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-IsAllowedOrigin: TypeAlias = Callable[[str, Any], bool | Awaitable[bool]]
+IsAllowedOrigin: TypeAlias = Callable[[str, AnyContext], bool | Awaitable[bool]]
 """Returns whether an origin is allowed: `def allowed(origin, c)`, plain or async."""
 
-IsAllowedSite: TypeAlias = Callable[[SecFetchSite, Any], bool | Awaitable[bool]]
+IsAllowedSite: TypeAlias = Callable[[SecFetchSite, AnyContext], bool | Awaitable[bool]]
 """Returns whether a Sec-Fetch-Site is allowed: `def allowed(site, c)`, plain or async."""
 
-_Allows: TypeAlias = Callable[[Any, Any], Any]
+_Allows: TypeAlias = Callable[[Any, AnyContext], Any]
 
 _SITES = get_args(SecFetchSite)
 # Safe methods (RFC 9110, section 9.2.1). TRACE is omitted, since browsers don't send it.
@@ -56,7 +56,7 @@ def csrf(
         origin: The allowed origins: one or several, compared literally, e.g.
             `https://app.example.com`, or a function `(origin, c)`, plain or async, that returns
             whether an origin is allowed. None: the request's own origin, see
-            `kit.interface.origins.is_own_origin`. If the server sees `http`, e.g. behind a proxy
+            `kit.http.origins.is_own_origin`. If the server sees `http`, e.g. behind a proxy
             that terminates TLS, the `https` origin of the same host is allowed too.
         sec_fetch_site: The allowed values of Sec-Fetch-Site: one or several, or a function
             `(site, c)`, plain or async, which is called only with values of the standard.

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from kit.interface import supports_color
+from kit.authoring.terminal import supports_color
 
 from ._board import Board
 from ._browser import BrowserReload, is_of_page

@@ -13,7 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from kit.interface import App, supports_color
+from kit.authoring.terminal import supports_color
+from kit.interface import App
 
 from ._board import Board
 from ._env_file import load_env_file

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kit.http.paths import decode_component, decode_path, merge_path, parse_url_path
 from kit.interface import METHOD_NAME_ALL, App
-from kit.interface.metadata import facts_of
-from kit.interface.paths import decode_component, decode_path, merge_path, path_of_url
+from kit.interface.metadata import get_facts
 
 from ._inspection import is_mounted, shown_name
 
@@ -28,7 +28,7 @@ class Step:
         is_mounted: Whether it hands over to a mounted application.
         params: The parameters, as the handler sees them.
         runs: Whether its turn comes; not if an earlier one answers.
-        source: The code that was generated for it, as `kit.typed` does; empty if there is none.
+        source: Where its arguments come from, if `kit.typed` reads them; empty otherwise.
     """
 
     method: str
@@ -128,7 +128,7 @@ def routing_path(app: App, url: str) -> str:
     if has_own_path(app):
         return url
     if is_absolute(url):
-        path = path_of_url(url)
+        path = parse_url_path(url)
     else:
         path = decode_path(merge_path("/", re.split(r"[?#]", url, maxsplit=1)[0]))
     if not app.strict and len(path) > 1:
@@ -162,7 +162,7 @@ def _steps(app: App, method: str, path: str) -> list[Step]:
                 is_mounted(route),
                 _values(params, *stash),
                 not is_answered,
-                facts_of(route.handler).source,
+                get_facts(route.handler).source,
             )
         )
         is_answered = is_answered or not is_middleware

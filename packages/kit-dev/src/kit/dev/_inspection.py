@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kit.interface import METHOD_NAME_ALL, App, RouterRoute
-from kit.interface.metadata import facts_of
-from kit.interface.patterns import PatternIndex, covers
+from kit.interface.metadata import get_facts
+from kit.router.patterns import PatternIndex, covers
 
 from ._names import Place, name_of, place_of
 
@@ -152,7 +152,7 @@ def shown_name(handler: Any, is_middleware: bool) -> str:
 
 def is_mounted(route: RouterRoute) -> bool:
     """Whether a route hands over to a mounted application."""
-    return facts_of(route.handler).mounted
+    return get_facts(route.handler).mounted
 
 
 def _runs_before(earlier: RouteData, route: RouterRoute) -> bool:

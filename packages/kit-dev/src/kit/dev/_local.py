@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kit.conninfo import parse_address
+from kit.http.addresses import parse_address
 
 __all__ = ("is_local",)
 

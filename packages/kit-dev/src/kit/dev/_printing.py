@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 import click
 
-from kit.interface import supports_color
+from kit.authoring.terminal import supports_color
 
 from ._calling import Header
 from ._style import CYAN, FAINT, GREEN, RED, YELLOW, painted

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from html import escape
 
-from kit.interface.fields import parse_accept
+from kit.http.fields import parse_accept
 
 _HTML = ("text/html", "application/xhtml+xml")
 _JSON = ("application/json", "application/problem+json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from kit.interface import supports_color
+from kit.authoring.terminal import supports_color
 
 # SPEC: ECMA-48 section 8.3.117, Select Graphic Rendition.
 FAINT = 2

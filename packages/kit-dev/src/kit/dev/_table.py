@@ -7,8 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kit.interface import App, supports_color
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.authoring.terminal import supports_color
+from kit.interface import App
 
 from ._inspection import Inspection, RouteData, inspect_routes
 from ._names import Place
@@ -26,7 +27,7 @@ def show_routes(app: App, *, verbose: bool = False, colorize: bool | None = None
         verbose: Whether to print the paths that only middleware has as well, and beneath each line
             the names of what is registered there, middleware in square brackets.
         colorize: Whether to colour the methods. Default: if standard output takes colours, see
-            `kit.interface.supports_color`.
+            `kit.authoring.terminal.supports_color`.
 
     Raises:
         RuntimeError: If a decorator never got its function.

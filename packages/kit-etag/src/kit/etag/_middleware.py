@@ -7,16 +7,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from hashlib import sha1
 from typing import Any, TypeAlias
 
+from kit.authoring.bodies import close_body
+from kit.authoring.maybe_await import call
+from kit.authoring.not_modified import answer_not_modified
+from kit.authoring.options import OptionChecks
+from kit.http.conditional import evaluate
+from kit.http.dates import parse_http_date
+from kit.http.entity_tags import parse_entity_tag
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next
-from kit.interface.bodies import close_body
-from kit.interface.calls import call
-from kit.interface.conditional import (
-    answer_not_modified,
-    evaluate,
-    parse_entity_tag,
-    parse_http_date,
-)
-from kit.interface.options import OptionChecks
 
 __all__ = ("GenerateDigest", "etag")
 

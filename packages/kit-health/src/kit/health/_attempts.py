@@ -10,7 +10,7 @@ from typing import Any
 
 from anyio import CancelScope, Event
 
-from kit.interface.event_loops import running_trio
+from kit.authoring.event_loops import running_trio
 
 __all__ = ("Attempt",)
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 from anyio import Event, get_cancelled_exc_class, move_on_after
 from anyio.lowlevel import RunVar
 
-from kit.interface.calls import settle
-from kit.interface.event_loops import running_trio
-from kit.interface.signatures import accepts, is_async
+from kit.authoring.event_loops import running_trio
+from kit.authoring.maybe_await import settle
+from kit.authoring.signatures import accepts, is_async
 
 from ._attempts import Attempt
 

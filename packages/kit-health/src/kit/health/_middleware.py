@@ -8,9 +8,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import accepts
 from kit.interface import Context, Next, Response
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import accepts
 
 from ._checks import Check, Outcome, Probe
 from ._readiness import Readiness

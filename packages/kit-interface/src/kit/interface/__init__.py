@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import plugins
     from ._app import App
-    from ._context import Context, ExecutionContext, Exit, KitRequest
+    from ._context import Cleanup, Context, ExecutionContext, KitRequest
     from ._errors import (
         ClientDisconnectedError,
         HandlerError,
@@ -19,24 +19,42 @@ if TYPE_CHECKING:
         UnsupportedPathError,
         ValidationTarget,
     )
-    from ._handlers import AsyncMiddleware, ErrorHandler, Handler, HandlerResult, Middleware, Next
+    from ._handlers import (
+        AnyContext,
+        AsyncMiddleware,
+        ErrorHandler,
+        Handler,
+        HandlerResult,
+        Middleware,
+        Next,
+    )
     from ._problems import FieldError, ProblemError, RequestValidationError, ValidationProblem
     from ._router import ParamIndexMap, Params, ParamStash, Result, Router
-    from ._routes import METHOD_NAME_ALL, RouterRoute, is_pure
-    from ._terminal import supports_color
-    from ._web import Blob, BodyProgress, File, FormData, Headers, Request, Response, is_response
+    from ._routes import METHOD_NAME_ALL, RouterRoute, is_cacheable
+    from ._web import (
+        Blob,
+        BodyProgress,
+        File,
+        FormData,
+        Headers,
+        PathBody,
+        Request,
+        Response,
+        is_response,
+    )
 
 __all__ = (
     "METHOD_NAME_ALL",
+    "AnyContext",
     "App",
     "AsyncMiddleware",
     "Blob",
     "BodyProgress",
+    "Cleanup",
     "ClientDisconnectedError",
     "Context",
     "ErrorHandler",
     "ExecutionContext",
-    "Exit",
     "FieldError",
     "File",
     "FormData",
@@ -53,6 +71,7 @@ __all__ = (
     "ParamIndexMap",
     "ParamStash",
     "Params",
+    "PathBody",
     "ProblemError",
     "Request",
     "RequestValidationError",
@@ -64,26 +83,24 @@ __all__ = (
     "UnsupportedPathError",
     "ValidationProblem",
     "ValidationTarget",
-    "is_pure",
+    "is_cacheable",
     "is_response",
     "plugins",
-    "supports_color",
 )
 
 # Imported at first use, by module: an app needs few of them, and protocols take long to create.
 _NAMES = {
     "_app": "App",
-    "_context": "Context ExecutionContext Exit KitRequest",
+    "_context": "Cleanup Context ExecutionContext KitRequest",
     "_errors": (
         "ClientDisconnectedError HandlerError HTTPException KitError MissingBindingError "
         "RouterClosedError UnsupportedPathError ValidationTarget"
     ),
-    "_handlers": "AsyncMiddleware ErrorHandler Handler HandlerResult Middleware Next",
+    "_handlers": "AnyContext AsyncMiddleware ErrorHandler Handler HandlerResult Middleware Next",
     "_problems": "FieldError ProblemError RequestValidationError ValidationProblem",
     "_router": "ParamIndexMap Params ParamStash Result Router",
-    "_routes": "METHOD_NAME_ALL RouterRoute is_pure",
-    "_terminal": "supports_color",
-    "_web": "Blob BodyProgress File FormData Headers Request Response is_response",
+    "_routes": "METHOD_NAME_ALL RouterRoute is_cacheable",
+    "_web": "Blob BodyProgress File FormData Headers PathBody Request Response is_response",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

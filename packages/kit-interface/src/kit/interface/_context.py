@@ -27,10 +27,10 @@ class ExecutionContext(Protocol):
         """Keeps `awaitable` running after the response; its exception is logged."""
 
 
-Exit: TypeAlias = Callable[[BaseException | None], object]
+Cleanup: TypeAlias = Callable[[BaseException | None], object]
 """Called at the end of a request with the exception that ended it; True if it handled that.
 
-Plain or async: `def exit(error)`. A plain function must not block, and costs less.
+Plain or async: `def cleanup(error)`. A plain function must not block, and costs less.
 """
 
 
@@ -219,13 +219,13 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
             RuntimeError: If the request was made in process without one.
         """
 
-    def add_exit(self, exit: Exit, /) -> None:
-        """Runs `exit` after the response was sent, streamed bodies included; last added, first run.
+    def add_cleanup(self, cleanup: Cleanup, /) -> None:
+        """Runs `cleanup` after the response was sent, with its body; last added, first run.
 
         Args:
-            exit: Plain or async; called with the exception that a handler, a middleware or the
+            cleanup: Plain or async; called with the exception that a handler, a middleware or the
                 streamed body raised, or that cancelled the request; otherwise with None. If it
-                returns True, the exits after it are called with None.
+                returns True, those that run after it are called with None.
         """
 
     @property

@@ -94,7 +94,7 @@ class HandlerError(KitError, RuntimeError):
     It is logged and results in a 500, like any unexpected exception.
 
     Args:
-        handler: Name and place of the handler; see `kit.interface.signatures.describe`.
+        handler: Name and place of the handler; see `kit.authoring.signatures.describe`.
         problem: What it did, and what to do instead.
     """
 
@@ -159,7 +159,20 @@ class HTTPException(Exception):  # noqa: N818 - the usual name, and not an error
         res: Response | None = None,
         headers: Mapping[str, str] | None = None,
         body: bytes | str | None = None,
-    ) -> None: ...  # _init, which has the keywords of other frameworks besides
+    ) -> None:
+        check_status(status)
+        if message is not None and not isinstance(message, str):
+            raise TypeError(f"HTTPException message must be a str, not {type(message).__name__}")
+        if body is not None and not isinstance(body, (bytes, str)):
+            raise TypeError(
+                f"HTTPException body must be bytes, str or None, not {type(body).__name__}"
+            )
+        super().__init__(status, message)
+        self.status = status
+        self.message = message
+        self.res = res
+        self.headers = headers
+        self.body = body
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args), self.__dict__
@@ -168,76 +181,15 @@ class HTTPException(Exception):  # noqa: N818 - the usual name, and not an error
         return f"{self.status} {self.message}" if self.message else str(self.status)
 
 
-def _init(
-    self: Any,
-    status: Any = None,
-    message: Any = None,
-    *,
-    res: Any = None,
-    headers: Any = None,
-    body: Any = None,
-    **foreign: Any,
-) -> None:
-    # One function, which also checks the status: guards raise on the request path, and a check of
-    # the keywords before the constructor, in __new__ or a decorator, costs half as much as raising.
-    if foreign:
-        _refuse_foreign(status, foreign)
-    if not isinstance(status, int) or not 200 <= status <= 599:
-        check_status(status, message)
-    if message is not None and not isinstance(message, str):
-        raise TypeError(
-            f"HTTPException message must be a str, not {type(message).__name__}: "
-            f"for JSON write HTTPException({status}, res=Response.json(...))"
-        )
-    if body is not None and not isinstance(body, (bytes, str)):
-        raise TypeError(f"HTTPException body must be bytes, str or None, not {type(body).__name__}")
-    super(HTTPException, self).__init__(status, message)
-    self.status = status
-    self.message = message
-    self.res = res
-    self.headers = headers
-    self.body = body
-
-
-_init.__name__ = "__init__"
-_init.__qualname__ = "HTTPException.__init__"
-_init.__wrapped__ = HTTPException.__init__  # type: ignore[attr-defined]  # what help() shows
-HTTPException.__init__ = _init  # type: ignore[method-assign]
-
-
-def _refuse_foreign(status: Any, keywords: Mapping[str, Any]) -> None:
-    """Refuses keywords that HTTPException doesn't have.
-
-    Raises:
-        TypeError: Always. The text says what to write if other frameworks have the keywords.
-    """
-    known = [name for name in ("status_code", "detail", "description") if name in keywords]
-    text = (
-        f"HTTPException has no keyword {(known or [*keywords])[0]!r}, but status, message, res, "
-        "headers and body"
-    )
-    if known:
-        status = keywords.get("status_code", 404 if status is None else status)
-        message = keywords.get("detail", keywords.get("description"))
-        if message is None or isinstance(message, str):
-            given = f"{status!r}" if message is None else f"{status!r}, {message!r:.100}"
-        else:
-            given = f"{status!r}, res=Response.json(...)"
-        text += f": write HTTPException({given})"
-    raise TypeError(text)
-
-
-def check_status(status: int, message: object = None) -> None:
+def check_status(status: int) -> None:
     """Checks the status of a final response.
 
     Raises:
         ValueError: If it is not an int from 200 to 599.
     """
     if not isinstance(status, int) or not 200 <= status <= 599:
-        swapped = isinstance(status, str) and isinstance(message, int)
-        hint = f": write HTTPException({message!r}, {status!r:.100})" if swapped else ""
         raise ValueError(
-            f"HTTPException status must be an int from 200 to 599, not {status!r:.100}{hint}"
+            f"HTTPException status must be an int from 200 to 599, not {status!r:.100}"
         )
 
 

@@ -81,7 +81,7 @@ class FieldError(TypedDict):
         path: The path of the field: `title`, `authors[0].name`; empty for the whole value.
         message: The error, for people.
         type: The error, for programs: one of pydantic's names such as `missing` or `int_type`, see
-            `kit.interface.models.error_type`.
+            `kit.authoring.models.error_type`.
         target: The part of the request, if the document lists errors of several parts.
     """
 

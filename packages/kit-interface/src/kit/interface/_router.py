@@ -39,9 +39,9 @@ class Router(Protocol[T]):
     Third parties publish routers as entry points in the group `kit.routers`: zero-argument
     callables that return an instance.
 
-    A class whose `match` is pure may say so by an attribute `is_pure = True`: once a router has
-    matched, the same method and path always have the same handlers and parameters. Kit then keeps
-    the results of paths that are requested often, and doesn't call `match` for them.
+    A class may have an attribute `cacheable = True`: once a router has matched, the same method and
+    path always have the same handlers and parameters. Kit then keeps the results of paths that are
+    requested often, and doesn't call `match` for them.
     """
 
     @property

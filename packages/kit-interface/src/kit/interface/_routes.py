@@ -6,16 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .signatures import takes_next as _takes_next
-
 METHOD_NAME_ALL = "ALL"
 """The method of a route for all methods."""
 
 
-def is_pure(router: Any) -> bool:
+def is_cacheable(router: Any) -> bool:
     """Returns whether an app may keep the results of a router.
 
-    This is so if the router says that its `match` is pure, see `Router`. A subclass with another
+    This is so if the router says that they are cacheable, see `Router`. A subclass with another
     `match` has to say so itself, and so does an object with a `match` of its own.
 
     Args:
@@ -24,7 +22,7 @@ def is_pure(router: Any) -> bool:
     own = getattr(router, "__dict__", {})
     for attributes in (own, *map(vars, type(router).__mro__)):
         if "match" in attributes:
-            return "is_pure" in attributes and router.is_pure is True
+            return "cacheable" in attributes and router.cacheable is True
     return False
 
 
@@ -36,15 +34,12 @@ class RouterRoute:
         path: The whole pattern, prefix included.
         method: Upper-case method, or `ALL` for routes registered with `all` and `use`.
         handler: The registered function, with all its attributes.
-        takes_next: Whether the handler is middleware, called with `(c, next)`. Default: determined
-            from its signature.
+        takes_next: Whether the handler is middleware, called with `(c, next)`.
     """
 
     # Not a dataclass: dataclasses imports inspect, which takes longer than all of Kit.
     __slots__ = ("base_path", "handler", "method", "path", "takes_next")
     __module__ = "kit.interface"  # shown as it is imported
-
-    takes_next: bool
 
     def __init__(
         self,
@@ -53,17 +48,12 @@ class RouterRoute:
         method: str,
         handler: Callable[..., Any],
         *,
-        takes_next: bool | None = None,
+        takes_next: bool,
     ) -> None:
         self.base_path = base_path
         self.path = path
         self.method = method
         self.handler = handler
-        if takes_next is None:
-            try:
-                takes_next = _takes_next(handler, f"{method} {path!r}")
-            except TypeError:  # the registration rejects it
-                takes_next = False
         self.takes_next = takes_next
 
     def __repr__(self) -> str:

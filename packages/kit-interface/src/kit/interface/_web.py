@@ -348,6 +348,23 @@ class Response(Protocol):
         """Reads the body."""
 
 
+class PathBody(Protocol):
+    """A streamed body that consists of a whole file, which the server may open by its path.
+
+    Servers with the ASGI extension Path Send (`http.response.pathsend`) get the path, and the body
+    is closed unread. Other servers, and middleware that reads the body, iterate over it.
+    """
+
+    @property
+    def send_path(self) -> str | None:
+        """The absolute path of the file; None if the body has to be iterated."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    async def aclose(self) -> None:
+        """Closes the file."""
+
+
 def is_response(value: object, /) -> TypeGuard[Response]:
     """Returns whether a value is a response, e.g. the result of a handler.
 

@@ -55,7 +55,7 @@ from typing import (
 
 from ._errors import ValidationTarget
 
-__all__ = ("Facts", "Scheme", "attach", "facts_of", "returned_type", "security_of_all")
+__all__ = ("Facts", "Scheme", "attach", "combine_security", "get_facts", "get_return_type")
 
 Scheme: TypeAlias = Mapping[str, Any]
 """A Security Scheme Object of OpenAPI (section 4.8.27 of version 3.1.1)."""
@@ -96,7 +96,7 @@ class Facts(NamedTuple):
             OpenAPI Operation Object; `hidden` leaves it out. Parameters are those of `validates`.
         mounted: Whether the function passes requests to another application: it responds, although
             it takes `next`.
-        source: Python code generated for the function, for human readers.
+        source: Where the arguments of the function come from, in lines for human readers.
         others: Facts of other packages, by name.
         body_required: Whether a request needs a JSON body; None if that depends on its type.
     """
@@ -148,8 +148,8 @@ def attach(
         The function itself.
 
     Raises:
-        TypeError: If the function doesn't support attributes, e.g. a bound method, if a fact has
-            the wrong type, or if neither msgspec nor pydantic can describe a type of `validates`.
+        TypeError: If the function doesn't support attributes, e.g. a bound method, or if a fact
+            has the wrong type.
         ValueError: If `validates` or `describes` has an unknown name.
     """
     mappings = {
@@ -200,22 +200,11 @@ def _checked_values(given: Mapping[str, tuple[object, type]]) -> dict[str, Any]:
 
 
 def _check_validates(validates: Mapping[Any, Any]) -> None:
-    for target, kind in validates.items():
+    for target in validates:
         if target not in _TARGETS:
             raise ValueError(
                 f"attach(validates=...) has the part {target!r:.100}: expected {_listed(_TARGETS)}"
             )
-        if kind is Any:
-            continue
-        from .models import check_describable
-
-        try:
-            check_describable(kind)
-        except TypeError as error:
-            raise TypeError(
-                f"attach(validates=...) has the type {kind!r:.100} for {target!r}, which neither "
-                f"msgspec nor pydantic can describe: {error}"
-            ) from None
 
 
 def _check_describes(describes: Mapping[Any, Any]) -> None:
@@ -253,7 +242,7 @@ def _checked_security(security: Any) -> tuple[Any, ...]:
     return choices
 
 
-def facts_of(handler: Any) -> Facts:
+def get_facts(handler: Any) -> Facts:
     """Returns the facts of a handler or middleware, and of the functions it wraps.
 
     Follows `__wrapped__`, which `functools.wraps` sets, and `functools.partial`. If several
@@ -269,19 +258,19 @@ def facts_of(handler: Any) -> Facts:
     return Facts(**_merged(reversed(layers)))
 
 
-def security_of_all(functions: Iterable[Any]) -> tuple[Scheme | tuple[Scheme, ...], ...]:
+def combine_security(functions: Iterable[Any]) -> tuple[Scheme | tuple[Scheme, ...], ...]:
     """Combines the security requirements of several guards.
 
     Each guard has alternatives, and all guards have to be satisfied: each alternative in the result
     combines one alternative of every guard.
 
     Args:
-        functions: The guards, in any form that `facts_of` accepts; other functions are ignored.
+        functions: The guards, in any form that `get_facts` accepts; other functions are ignored.
 
     Returns:
         The alternatives, as in `Facts.security`; empty if none of the functions is a guard.
     """
-    guards = [guard for guard in (facts_of(each).security for each in functions) if guard]
+    guards = [guard for guard in (get_facts(each).security for each in functions) if guard]
     if not guards:
         return ()
     found: list[Scheme | tuple[Scheme, ...]] = []
@@ -296,7 +285,7 @@ def security_of_all(functions: Iterable[Any]) -> tuple[Scheme | tuple[Scheme, ..
     return tuple(found)
 
 
-def returned_type(function: Any) -> Any:
+def get_return_type(function: Any) -> Any:
     """Returns the annotated return type of a function, such as the type of a user.
 
     Args:

@@ -154,7 +154,7 @@ class ErrorEvent(Protocol):
         """The exception."""
 
 
-# The second argument is a WebSocket. Any lets a function annotate it as the core's class.
+# The second argument is a WebSocket, annotated as whatever class it is; see `AnyContext`.
 OnOpen: TypeAlias = Callable[[OpenEvent, Any], Awaitable[None] | None]
 """Called once the connection is accepted: `def on_open(event, ws)`, plain or async."""
 

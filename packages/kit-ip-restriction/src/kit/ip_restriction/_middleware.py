@@ -8,20 +8,19 @@ from functools import lru_cache
 from ipaddress import IPv4Address
 from typing import Any, TypeAlias, TypedDict
 
+from kit.authoring.maybe_await import call, check_answer, is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import describe
 from kit.conninfo import ConnInfo, get_conn_info
-from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
-from kit.interface.calls import call, check_answer, is_awaitable, settle
+from kit.interface import AnyContext, AsyncMiddleware, Context, HTTPException, Next, Response
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe
 
 from ._rules import Remote, Rule, RuleList, read_address
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-GetIP: TypeAlias = Callable[[Any], ConnInfo | str | Awaitable[ConnInfo | str | None] | None]
+GetIP: TypeAlias = Callable[[AnyContext], ConnInfo | str | Awaitable[ConnInfo | str | None] | None]
 """Returns the client's address, or a `ConnInfo` that has it: `def get_ip(c)`, plain or async."""
 
-OnError: TypeAlias = Callable[[Remote, Any], Response | Awaitable[Response]]
+OnError: TypeAlias = Callable[[Remote, AnyContext], Response | Awaitable[Response]]
 """Returns the response for a denied client: `def on_error(remote, c)`, plain or async."""
 
 # The longest IPv6 address has 45 characters, and the name of a network interface 15.

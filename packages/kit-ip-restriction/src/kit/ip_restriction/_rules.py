@@ -15,8 +15,8 @@ from ipaddress import (
 )
 from typing import Any, Literal, TypeAlias
 
-from kit.conninfo import parse_address
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.http.addresses import parse_address
 
 AddressType: TypeAlias = Literal["IPv4", "IPv6"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kit.interface.calls import call
+from kit.authoring.maybe_await import call
 
 from ._keys import KeySet, key_list
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware, Context, HTTPException
-from kit.interface.options import OptionChecks
 from kit.jwt import AsymmetricAlgorithm, CurrentUser, IsRevoked, TokenCookie, VerifyOptions
 from kit.jwt._claims import claim_checks
 from kit.jwt._credentials import Credentials

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kit.interface.calls import call
-from kit.interface.options import OptionChecks
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
 from kit.jwt._claims import ClaimChecks
 from kit.jwt._compact import parse
 from kit.jwt._errors import (

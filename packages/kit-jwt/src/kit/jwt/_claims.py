@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._errors import (
     JwtClaimMissingError,
@@ -157,7 +157,7 @@ def _issuers(check: OptionChecks, expected: Any) -> Callable[[Any], bool] | None
         check.wrong_type("iss", expected, "a str or a compiled pattern")
     if not expected:
         check.unusable("iss", expected, "the issuer, such as 'https://issuer.example'")
-    return lambda iss: isinstance(iss, str) and iss == expected
+    return lambda iss: iss == expected
 
 
 def _audiences(check: OptionChecks, expected: Any) -> Callable[[Any], bool] | None:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
+from kit.authoring.options import OptionChecks
+from kit.authoring.vary import depend_on
 from kit.cookie import format_cookie, get_cookie, get_signed_cookie
+from kit.http.fields import TOKEN, quoted_string
 from kit.interface import Context, HTTPException
-from kit.interface.dependence import depend_on
-from kit.interface.fields import TOKEN, quoted_string
-from kit.interface.options import OptionChecks
 
 # Proxies have buffers of 4 KiB for all headers of a response.
 _LONGEST_REALM = 1000

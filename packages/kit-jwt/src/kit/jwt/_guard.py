@@ -9,11 +9,11 @@ from typing import Any, Generic, NamedTuple, Optional, TypeAlias, TypeVar, overl
 
 import msgspec
 
-from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import call, check_answer
-from kit.interface.metadata import attach, returned_type
-from kit.interface.models import model_of, with_defaults
-from kit.interface.options import OptionChecks
+from kit.authoring.maybe_await import call, check_answer
+from kit.authoring.models import find_model, with_defaults
+from kit.authoring.options import OptionChecks
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
+from kit.interface.metadata import attach, get_return_type
 
 from ._credentials import Credentials
 from ._errors import JwtError, JwtPayloadInvalidError, JwtTokenRevokedError
@@ -24,8 +24,7 @@ __all__ = ("CurrentUser", "IsRevoked")
 R_co = TypeVar("R_co", covariant=True)
 U = TypeVar("U")
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-IsRevoked: TypeAlias = Callable[[Any, Any], Awaitable[bool] | bool]
+IsRevoked: TypeAlias = Callable[[Any, AnyContext], Awaitable[bool] | bool]
 """Returns whether a token is revoked: `def is_revoked(payload, c)`, plain or async."""
 
 PAYLOAD = "jwt_payload"
@@ -246,7 +245,7 @@ async def _accept(token: VerifiedToken, c: Context[Any, Any], hooks: Hooks, stat
 def _provided(hooks: Hooks, variable: str, optional: bool) -> dict[str, Any]:
     provided = {PAYLOAD: hooks.kind}
     if hooks.load is not None:
-        provided[variable] = returned_type(hooks.load) or Any
+        provided[variable] = get_return_type(hooks.load) or Any
     if not optional:
         return provided
     return {
@@ -256,7 +255,7 @@ def _provided(hooks: Hooks, variable: str, optional: bool) -> dict[str, Any]:
 
 
 def _decoder(check: OptionChecks, kind: Any) -> Callable[[bytes], Any]:
-    model = model_of(kind)
+    model = find_model(kind)
     try:
         decode = (
             with_defaults(msgspec.json.Decoder(kind).decode, kind)

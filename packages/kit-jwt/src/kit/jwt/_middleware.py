@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware
-from kit.interface.options import OptionChecks
 
 from ._claims import VerifyOptions, claim_checks
 from ._credentials import Credentials, TokenCookie

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._claims import VERIFY_OPTIONS, ClaimChecks, VerifyOptions
 from ._compact import Parts, base64url, json_object, parse

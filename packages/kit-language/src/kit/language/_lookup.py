@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from kit.interface.fields import parse_accept
+from kit.http.fields import parse_accept
 
 __all__ = ("Lookup", "accepted_tags")
 

@@ -8,13 +8,13 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
+from kit.authoring.vary import depend_on
 from kit.cookie import CookieOptions, set_cookie
+from kit.http.fields import is_token
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import call
-from kit.interface.dependence import depend_on
-from kit.interface.fields import is_token
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 
 from ._detectors import Read, cookie_reader, header_reader, path_reader, query_reader
 from ._lookup import Lookup, accepted_tags

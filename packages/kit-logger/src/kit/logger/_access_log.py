@@ -6,19 +6,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
+from kit.authoring.instrumentation import Exclude, Observation, check_exclude, unless
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
 from kit.conninfo import forwarded_conn_info
-from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import call
-from kit.interface.observing import Exclude, Observation, exclusion, unless
-from kit.interface.options import OptionChecks
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
 
 from ._entries import Entry, Fields, Reader
 from ._targets import Target, target_of_option
 
 __all__ = ("access_log",)
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-OwnFields: TypeAlias = Callable[[Any], Fields | Awaitable[Fields]]
+OwnFields: TypeAlias = Callable[[AnyContext], Fields | Awaitable[Fields]]
 """Returns fields to add: `def fields(c)`, plain or async."""
 
 _FORMATS = ("json", "text")
@@ -88,7 +87,7 @@ def access_log(
         if fields is not None:
             await _add(fields, c, entry, target)
 
-    return unless(exclusion(check, exclude), access_log)
+    return unless(check_exclude(check, exclude), access_log)
 
 
 async def _add(fields: OwnFields, c: Context[Any, Any], entry: Entry, target: Target) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from time import gmtime, perf_counter, strftime, time
 from typing import Any, TypeAlias
 
+from kit.authoring.instrumentation import Outcome, redact_query, split_target
 from kit.conninfo import ConnInfo
 from kit.interface import Context
-from kit.interface.observing import Outcome, redact_query, target_of
 from kit.route import endpoint
 
 from ._middleware import visible
@@ -93,7 +93,7 @@ class Entry:
         c = self._c
         req = c.req
         raw = req.raw
-        path, query = target_of(raw)
+        path, query = split_target(raw)
         fields: dict[str, Any] = {
             "method": visible(req.method)[:_LONGEST],
             "path": visible(path)[:_LONGEST_TARGET],

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
-from kit.interface import AsyncMiddleware, Context, Next, Request, supports_color
-from kit.interface.calls import plain_result
-from kit.interface.options import OptionChecks
+from kit.authoring.maybe_await import plain_result
+from kit.authoring.options import OptionChecks
+from kit.authoring.terminal import supports_color
+from kit.interface import AsyncMiddleware, Context, Next, Request
 
 # APPSEC: anything other than visible ASCII is percent-encoded, so that a request can't move the
 # cursor of a terminal or forge the rest of a line with a space or line break.

@@ -11,9 +11,9 @@ from json.encoder import encode_basestring_ascii as quoted
 from math import isfinite
 from typing import Any
 
-from kit.interface.calls import plain_result
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import is_async
+from kit.authoring.maybe_await import plain_result
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import is_async
 
 from ._middleware import visible
 

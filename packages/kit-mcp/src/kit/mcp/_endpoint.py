@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from kit.asgi import from_asgi
+from kit.authoring.maybe_await import call
+from kit.http.paths import parse_url_path
 from kit.interface import App, Context, HTTPException, Response
-from kit.interface.calls import call
-from kit.interface.paths import path_of_url
 
 from ._caller import Caller, current_caller, execution_ctx_of
 from ._guard import Guard
@@ -68,7 +68,7 @@ class Endpoint:
                 methods other than POST.
             RuntimeError: If the app is part of another one.
         """
-        if path_of_url(request.url) != "/" or (request.scope or {}).get("type") == "websocket":
+        if parse_url_path(request.url) != "/" or (request.scope or {}).get("type") == "websocket":
             return None
         self._guard.check(c)
         if self._settings.stateless and c.req.method != "POST":

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from kit.authoring.options import OptionChecks
+from kit.authoring.origins import check_origins
+from kit.http.origins import is_own_origin
 from kit.interface import Context, HTTPException
-from kit.interface.options import OptionChecks
-from kit.interface.origins import check_origins, is_own_origin
 
 __all__ = ("Guard",)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kit.interface.media_types import JSON, is_json
+from kit.http.media_types import JSON, is_json
 
 from ._headers import is_callers_own
 from ._schemas import is_plain_object, resolve, standalone

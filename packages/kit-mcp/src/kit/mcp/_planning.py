@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kit.http.media_types import is_json
 from kit.interface import App
-from kit.interface.media_types import is_json
 from kit.openapi import AppOperation, AppOperations, find_operations
 
 from ._inputs import Inputs, Parameter, inputs_of

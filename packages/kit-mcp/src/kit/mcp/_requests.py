@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from kit.http.fields import is_field_value
+from kit.http.origins import parse_origin
 from kit.interface import Context, Request
-from kit.interface.fields import is_field_value
-from kit.interface.origins import origin_of
 
 from ._headers import forwarded
 from ._inputs import Inputs
@@ -70,7 +70,7 @@ def request_of(
     # As for a mounted application, the prefix of proxies is only in `root_path`.
     return raw.replace(
         method=plan.method,
-        url=origin_of(raw.url) + path + ("?" + "&".join(query) if query else ""),
+        url=parse_origin(raw.url) + path + ("?" + "&".join(query) if query else ""),
         headers=headers,
         body=body,
         root_path=raw.root_path,

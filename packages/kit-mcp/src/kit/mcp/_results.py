@@ -15,9 +15,9 @@ from typing import Any
 
 import anyio
 
+from kit.authoring.bodies import close_body
+from kit.http.media_types import is_compressible, is_json, media_type
 from kit.interface import Response
-from kit.interface.bodies import close_body
-from kit.interface.media_types import is_compressible, is_json, media_type
 from mcp import types
 
 from ._planning import Plan

@@ -9,9 +9,9 @@ from typing import Any
 
 import anyio
 
+from kit.http.paths import parse_url_path
 from kit.interface import App, Request
-from kit.interface.metadata import facts_of
-from kit.interface.paths import path_of_url
+from kit.interface.metadata import get_facts
 from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -115,9 +115,9 @@ class ToolServer:
         APPSEC: `/books/admin` may be a separate route that isn't a tool, although `/books/:id` is.
         """
         get_path = self._app.get_path
-        path = path_of_url(request.url) if get_path is None else get_path(request)
+        path = parse_url_path(request.url) if get_path is None else get_path(request)
         for route, *_ in self._app.router.match(plan.method, path)[0]:
-            if not route.takes_next or facts_of(route.handler).mounted:
+            if not route.takes_next or get_facts(route.handler).mounted:
                 return route.handler is plan.handler
         return False
 

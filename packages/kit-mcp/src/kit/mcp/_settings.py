@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
+
+from kit.interface import AnyContext
 
 __all__ = ("Identify", "Settings")
 
-# Any lets the function annotate its context as the core's own class.
-Identify: TypeAlias = Callable[[Any], Awaitable[str | None] | str | None]
+Identify: TypeAlias = Callable[[AnyContext], Awaitable[str | None] | str | None]
 """Returns the caller: `def identify(c)`, plain or async; None for anonymous callers."""
 
 

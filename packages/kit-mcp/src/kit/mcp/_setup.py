@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
+from kit.authoring.options import OptionChecks
 from kit.interface import App
-from kit.interface.options import OptionChecks
 
 from ._endpoint import Endpoint
 from ._guard import Guard

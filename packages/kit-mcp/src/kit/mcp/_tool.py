@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from kit.interface.metadata import attach, facts_of
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.interface.metadata import attach, get_facts
 
 __all__ = ("NAME", "said_of", "tool")
 
@@ -88,5 +88,5 @@ def tool(
 
 def said_of(handler: Any) -> Mapping[str, Any] | None:
     """Returns the arguments of `tool` for a handler; None if it isn't a tool."""
-    said: Mapping[str, Any] | None = facts_of(handler).others.get("mcp_tool")
+    said: Mapping[str, Any] | None = get_facts(handler).others.get("mcp_tool")
     return said

@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
 from kit.interface import (
     METHOD_NAME_ALL,
+    AnyContext,
     App,
     AsyncMiddleware,
     Context,
@@ -15,13 +18,12 @@ from kit.interface import (
     Response,
     is_response,
 )
-from kit.interface.calls import is_awaitable, settle
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 from kit.route import base_path
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-MethodNotAllowedHandler: TypeAlias = Callable[[Any, list[str]], Response | Awaitable[Response]]
+MethodNotAllowedHandler: TypeAlias = Callable[
+    [AnyContext, list[str]], Response | Awaitable[Response]
+]
 """Responds to an unsupported method: `def answer(c, allowed_methods)`, plain or async."""
 
 

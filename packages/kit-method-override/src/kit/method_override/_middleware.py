@@ -9,12 +9,12 @@ from copy import copy
 from typing import Any, Protocol
 from urllib.parse import unquote_to_bytes
 
+from kit.authoring.options import OptionChecks
+from kit.http.fields import is_token
+from kit.http.media_types import MULTIPART, URLENCODED, media_type
+from kit.http.paths import decode_component
 from kit.interface import App, AsyncMiddleware, Context, HTTPException, Next, Request, Response
-from kit.interface.fields import is_token
-from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
-from kit.interface.paths import decode_component
 
 _DEFAULT_FIELD = "_method"
 _METHODS = ("PUT", "PATCH", "DELETE")

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any
 
+from kit.authoring.instrumentation import Observation, Outcome
 from kit.interface import Context
-from kit.interface.observing import Observation, Outcome
 
 from ._instruments import Exemplar, Place
 from ._labels import ExtraLabels, exemplar_of

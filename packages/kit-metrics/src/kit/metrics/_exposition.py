@@ -20,8 +20,8 @@ from prometheus_client import (
 )
 from prometheus_client.openmetrics import exposition as openmetrics
 
+from kit.http.fields import parse_accept
 from kit.interface import Context, Response
-from kit.interface.fields import parse_accept
 from kit.interface.metadata import attach
 
 from ._instruments import multiprocess_folder

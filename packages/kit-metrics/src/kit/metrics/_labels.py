@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
 from kit.interface import Context
-from kit.interface.calls import call
-from kit.interface.options import OptionChecks
 
 from ._instruments import LABELS, OTHER, Exemplar
 

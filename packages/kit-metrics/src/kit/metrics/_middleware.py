@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from prometheus_client import REGISTRY, CollectorRegistry, Histogram
 
-from kit.interface import AsyncMiddleware, Context, Next, Response
-from kit.interface.observing import Exclude, exclusion, unless
-from kit.interface.options import OptionChecks
+from kit.authoring.instrumentation import Exclude, check_exclude, unless
+from kit.authoring.options import OptionChecks
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next, Response
 from kit.route import endpoint
 
 from ._counting import Counting, count
@@ -22,11 +22,10 @@ from ._labels import ExtraLabels, check_labels, exemplar_source
 
 __all__ = ("metrics",)
 
-# Any lets a function annotate its context as the core's own class.
-Label: TypeAlias = Callable[[Any], str | Awaitable[str | None] | None]
+Label: TypeAlias = Callable[[AnyContext], str | Awaitable[str | None] | None]
 """Returns the value of a label: `def label(c)`, plain or async."""
 ExemplarSource: TypeAlias = Callable[
-    [Any], Mapping[str, str] | Awaitable[Mapping[str, str] | None] | None
+    [AnyContext], Mapping[str, str] | Awaitable[Mapping[str, str] | None] | None
 ]
 """Returns the labels of an exemplar: `def exemplar(c)`, plain or async."""
 
@@ -94,7 +93,7 @@ def metrics(
     extra = ExtraLabels(check_labels(check, labels), max_label_values)
     find_exemplar = exemplar_source(check, exemplars)
     is_simple = not extra.names and find_exemplar is None
-    excludes = exclusion(check, exclude)
+    excludes = check_exclude(check, exclude)
     bounds = _checked_buckets(check, buckets)
     instruments = instruments_of(own, prefix, extra.names, bounds)
     answer = handler_for(own, REGISTRY) if registry is None else handler_for(own)
@@ -127,7 +126,7 @@ def metrics(
             await count(Counting(c, place, start, extra), find_exemplar)
         except BaseException:
             # An exit runs to completion even if the request is cancelled.
-            c.add_exit(Counting(c, place, start, extra).cancelled)
+            c.add_cleanup(Counting(c, place, start, extra).cancelled)
             raise
 
     measure = unless(excludes, measured)

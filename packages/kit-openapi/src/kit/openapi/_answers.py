@@ -10,8 +10,8 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
+from kit.authoring.models import check_union
 from kit.interface import ValidationProblem
-from kit.interface.models import check_union
 
 from ._describe import Problem
 from ._docstrings import Docstring

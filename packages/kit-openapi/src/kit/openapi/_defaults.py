@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kit.interface.models import keep_if_unsafe
+from kit.authoring.models import keep_if_unsafe
 
 
 def with_json_defaults(kind: Any) -> Any:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, TypeVar
 
-from kit.interface.fields import is_token
+from kit.authoring.models import check_describable
+from kit.authoring.options import OptionChecks
+from kit.http.fields import is_token
 from kit.interface.metadata import attach
-from kit.interface.models import check_describable
-from kit.interface.options import OptionChecks
 
 __all__ = ("Problem", "describe")
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kit.authoring.models import check_describable
+from kit.authoring.signatures import describe
 from kit.interface import METHOD_NAME_ALL, App, RouterRoute
-from kit.interface.metadata import Facts, facts_of
-from kit.interface.patterns import PatternIndex, covers
+from kit.interface.metadata import Facts, get_facts
+from kit.router.patterns import PatternIndex, covers
 
 from ._patterns import Template, templates
 from ._source import innermost
@@ -54,13 +56,17 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
         app: The app.
         base_path: Only routes below this prefix are included; `/` for all.
         notes: Receives the omitted routes with the reasons.
+
+    Raises:
+        TypeError: If neither msgspec nor pydantic can describe a type that validates a request.
     """
     middleware: PatternIndex[RouterRoute] = PatternIndex()
     shapes: dict[tuple[str | None, ...], Template] = {}
     taken: dict[tuple[str, tuple[str | None, ...]], RouterRoute] = {}
     found: list[Operation] = []
     for route in app.routes:
-        facts = facts_of(route.handler)
+        facts = get_facts(route.handler)
+        _check_validated(route, facts)
         if route.takes_next and not facts.mounted:
             middleware.add(route.path, route)
         elif _is_below(route.path, base_path) and not facts.describes.get("hidden"):
@@ -75,6 +81,19 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
                     found.append(operation)
     _name_operations(found)
     return found
+
+
+def _check_validated(route: RouterRoute, facts: Facts) -> None:
+    for target, kind in facts.validates.items():
+        if kind is Any:
+            continue
+        try:
+            check_describable(kind)
+        except TypeError as error:
+            raise TypeError(
+                f"attach(validates=...) of {describe(route.handler)} has the type {kind!r:.100} "
+                f"for {target!r}, which neither msgspec nor pydantic can describe: {error}"
+            ) from None
 
 
 def _operations(
@@ -118,7 +137,7 @@ def _covering(
     route: RouterRoute, method: str, middleware: PatternIndex[RouterRoute]
 ) -> list[Facts]:
     found = [
-        facts_of(each.handler)
+        get_facts(each.handler)
         for each in middleware.candidates(route.path)
         if each.method in (METHOD_NAME_ALL, method) and covers(each.path, route.path)
     ]

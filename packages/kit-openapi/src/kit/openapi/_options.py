@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from kit.authoring.options import OptionChecks
 from kit.interface import App
-from kit.interface.options import OptionChecks
 
 from ._describe import check_described, check_scheme
 from ._document import Documentation

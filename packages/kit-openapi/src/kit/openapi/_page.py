@@ -15,10 +15,10 @@ from urllib.parse import quote, urlsplit
 
 from anyio import to_thread
 
+from kit.http.conditional import evaluate
+from kit.http.encodings import choose_encoding
+from kit.http.vary import add_vary
 from kit.interface import Context, Response
-from kit.interface.conditional import evaluate
-from kit.interface.encodings import choose_encoding
-from kit.interface.fields import add_vary
 from kit.interface.metadata import attach
 
 from ._document import Documentation

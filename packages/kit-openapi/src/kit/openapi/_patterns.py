@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kit.interface.patterns import Segment, variants
+from kit.router.patterns import Segment, variants
 
 # Python syntax that ECMA-262 lacks or writes differently: named and atomic groups, flags, comments,
 # conditions, possessive quantifiers, and `{,3}`.

@@ -13,7 +13,7 @@ from types import FunctionType, GenericAlias
 from typing import Any
 
 from kit.interface import HTTPException, ProblemError
-from kit.interface.metadata import facts_of
+from kit.interface.metadata import get_facts
 
 from ._catching import Catchers, is_caught, nodes_in_try
 from ._source import (
@@ -124,7 +124,7 @@ def read(handler: Any) -> Reading:
     for wrapper in wrappers(handler):
         reader.read(wrapper, 1)
     reader.read(_called_by(innermost(handler)), 0)
-    for function in facts_of(handler).others.get("typed_calls", ()):
+    for function in get_facts(handler).others.get("typed_calls", ()):
         reader.read(innermost(function), 1)
     return reading
 
@@ -288,7 +288,7 @@ def _add_raised(
 def _declared(kind: type[HTTPException]) -> dict[int, Raised] | None:
     """Returns the response of an exception class: from facts, `status`, or its `__init__`."""
     is_problem = issubclass(kind, ProblemError)
-    facts = facts_of(kind)
+    facts = get_facts(kind)
     if facts.responses:
         return {
             status: Raised(each, is_problem)

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from kit.authoring.models import check_union, find_model
 from kit.interface.metadata import Facts
-from kit.interface.models import check_union, model_of
 
 from ._answers import JSON, Answer, Errors, answers_of, with_slots
 from ._docstrings import Docstring, parse
@@ -180,7 +180,7 @@ def _validated(planned: Plan, target: str, schemas: Schemas) -> Iterator[tuple[s
 
 
 def _fields_by_name(number: int, schemas: Schemas) -> Iterator[tuple[str, Schema, bool]]:
-    is_plain = model_of(schemas.kind(number)) is None
+    is_plain = find_model(schemas.kind(number)) is None
     for name, schema, required in named_fields(by_name(number, schemas), schemas):
         yield name, _as_text(schema, schemas, is_plain=is_plain), required
 
@@ -309,7 +309,7 @@ def _body(planned: Plan, schemas: Schemas) -> dict[str, Any] | None:
         content[JSON] = {"schema": told[0] if len(told) == 1 else {"allOf": told}}
     for number in _of(planned, "form"):
         # A form can't be null: a model that may be None is one that has to be sent.
-        is_plain = model_of(schemas.kind(number)) is None
+        is_plain = find_model(schemas.kind(number)) is None
         named = without_null(by_name(number, schemas))
         schema, has_file = _form(named, schemas, is_plain=is_plain)
         media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]
@@ -331,7 +331,7 @@ def _is_required(facts: Facts, kind: Any) -> bool:
     """
     if facts.body_required is not None:
         return facts.body_required
-    model = model_of(kind)
+    model = find_model(kind)
     for value in (b"null", b"{}"):
         # An exception may also be one of the type's own code.
         with suppress(Exception):

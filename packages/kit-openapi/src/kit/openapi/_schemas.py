@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from kit.interface.models import check_union, is_file, model_of
+from kit.authoring.models import check_union, find_model, is_file
 
 from ._defaults import with_json_defaults
 from ._docstrings import parse
@@ -75,7 +75,7 @@ class Schemas:
         for index, (kind, _) in enumerate(self._asked):
             if is_file(kind):
                 self._found[index] = file_schema()
-            elif kind is not Any and model_of(kind) is not None:
+            elif kind is not Any and find_model(kind) is not None:
                 models.append(index)
             elif kind is not Any and self._is_supported(kind):
                 plain.append(index)

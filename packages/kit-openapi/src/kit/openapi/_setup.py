@@ -10,10 +10,10 @@ from urllib.parse import quote, unquote
 
 from anyio import to_thread
 
+from kit.authoring.options import OptionChecks
+from kit.http.conditional import evaluate
 from kit.interface import App, Context, Response
-from kit.interface.conditional import evaluate
-from kit.interface.metadata import attach, facts_of
-from kit.interface.options import OptionChecks
+from kit.interface.metadata import attach, get_facts
 
 from ._document import AppOperations, Documentation
 from ._options import DEFAULT_INFO, check_assets, check_paths, documentation
@@ -170,7 +170,7 @@ def documentations(app: App) -> list[tuple[str, Documentation]]:
     """
     found = []
     for route in app.routes:
-        served = facts_of(route.handler).others.get("openapi_documentation")
+        served = get_facts(route.handler).others.get("openapi_documentation")
         if isinstance(served, Documentation):
             found.append((route.path, served))
     return found

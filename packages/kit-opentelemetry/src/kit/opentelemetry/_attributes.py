@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from kit.authoring.instrumentation import redact_query, split_target
 from kit.conninfo import ConnInfo
 from kit.interface import Context, Request, Response
-from kit.interface.observing import redact_query, target_of
 from kit.route import endpoint
 
 __all__ = ("Attributes", "Described", "Settings", "known_methods", "sent_headers")
@@ -127,7 +127,7 @@ class Described:
         ).copy()
         if not is_known:
             attributes["http.request.method_original"] = method[:_LONGEST_NAME]
-        path, query = target_of(request)
+        path, query = split_target(request)
         attributes["url.path"] = path[:_LONGEST]
         if query and settings.query:
             attributes["url.query"] = redact_query(query, settings.redacted)[:_LONGEST]

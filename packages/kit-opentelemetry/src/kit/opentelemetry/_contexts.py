@@ -12,14 +12,13 @@ from opentelemetry.propagate import get_global_textmap
 from opentelemetry.propagators.textmap import Getter, TextMapPropagator
 from opentelemetry.trace import Link, get_current_span
 
-from kit.interface import Headers, Request
-from kit.interface.bodies import read_within
-from kit.interface.calls import call, check_answer
+from kit.authoring.bodies import read_within
+from kit.authoring.maybe_await import call, check_answer
+from kit.interface import AnyContext, Headers, Request
 
 __all__ = ("Trust", "extracted", "is_propagated", "keep_in_body", "links_to", "restore", "trusts")
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-Trust: TypeAlias = bool | Callable[[Any], bool | Awaitable[bool]]
+Trust: TypeAlias = bool | Callable[[AnyContext], bool | Awaitable[bool]]
 """Whether to continue the caller's trace, or a function `(c)`, plain or async, that decides."""
 
 _logger = logging.getLogger("kit")

@@ -11,17 +11,17 @@ from opentelemetry.context import attach, get_current
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Link, SpanKind, Tracer, TracerProvider, set_span_in_context
 
-from kit.conninfo import forwarded_conn_info
-from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.observing import (
+from kit.authoring.instrumentation import (
     SECRET_NAMES,
     Exclude,
     Observation,
     Outcome,
-    exclusion,
+    check_exclude,
     unless,
 )
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.conninfo import forwarded_conn_info
+from kit.interface import AsyncMiddleware, Context, Next
 
 from ._attributes import Described, Settings
 from ._contexts import (
@@ -106,7 +106,7 @@ def opentelemetry(
         conn_info=forwarded_conn_info(trusted_hops) if trusted_hops else None,
     )
     _check_trust(check, trust_incoming)
-    excludes = exclusion(check, exclude)
+    excludes = check_exclude(check, exclude)
     providers = Providers(tracer_provider, meter_provider)
 
     # PERF: not async, so that a request that isn't recorded needs no coroutine for it.
@@ -170,7 +170,7 @@ async def _follow(
     elif c.res.status != _SWITCHING_PROTOCOLS and c.res.track_body().is_complete:
         restore(context, outer)  # PERF: sending it runs no code that could see the context
     else:
-        c.add_exit(lambda error: restore(context, outer))
+        c.add_cleanup(lambda error: restore(context, outer))
 
 
 async def _record(

@@ -9,8 +9,8 @@ from typing import Any, TypeGuard
 from opentelemetry.context import Context as TraceContext
 from opentelemetry.trace import Span, StatusCode
 
+from kit.authoring.instrumentation import Outcome
 from kit.interface import Context, HTTPException
-from kit.interface.observing import Outcome
 
 from ._attributes import Described, Settings, sent_headers
 from ._contexts import restore

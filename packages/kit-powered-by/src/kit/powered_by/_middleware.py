@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from kit.authoring.options import OptionChecks
+from kit.http.fields import is_field_value
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.fields import is_field_value
-from kit.interface.options import OptionChecks
 
 _HEADER = "X-Powered-By"
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from kit.authoring.options import OptionChecks
+from kit.http.entity_tags import weaken
 from kit.interface import AsyncMiddleware, Context, Next, Response
-from kit.interface.conditional import weakened
-from kit.interface.options import OptionChecks
 
 from ._indenting import indenter
 
@@ -107,4 +107,4 @@ def _indented(body: bytes, indent: Callable[[str], str | None]) -> bytes | None:
 def _weaken_etag(c: Context[Any, Any], res: Response) -> None:
     etag = res.headers.get("ETag")
     if etag is not None:
-        c.header("ETag", weakened(etag))
+        c.header("ETag", weaken(etag))

@@ -10,8 +10,9 @@ from hashlib import blake2b
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 from typing import Any
 
-from kit.conninfo import ConnInfo, forwarded_conn_info, get_conn_info, parse_address
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.conninfo import ConnInfo, forwarded_conn_info, get_conn_info
+from kit.http.addresses import parse_address
 
 __all__ = ("Client", "client_finder", "key_text", "read_networks")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 __all__ = ("Limit", "read_limits")
 

@@ -9,7 +9,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._limits import Limit
 from ._stores import RateLimitState, Strategy, WindowState

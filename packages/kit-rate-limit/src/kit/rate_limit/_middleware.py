@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, NamedTuple, TypeAlias
 
-from kit.interface import AsyncMiddleware, Context, HandlerError, Next, Response
-from kit.interface.calls import call
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import describe
+from kit.interface import AnyContext, AsyncMiddleware, Context, HandlerError, Next, Response
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe
 
 from ._clients import Client, client_finder, key_text, read_networks
 from ._failing import OnStoreError, guarded
@@ -21,20 +21,19 @@ from ._limits import Limit, read_limits
 from ._memory import MemoryStore
 from ._stores import RateLimitState, Store, Strategy
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-Key: TypeAlias = Callable[[Any], str | int | Awaitable[str | int | None] | None]
+Key: TypeAlias = Callable[[AnyContext], str | int | Awaitable[str | int | None] | None]
 """Returns the key that a request counts towards: `def key(c)`, plain or async."""
 
-Cost: TypeAlias = int | Callable[[Any], int | Awaitable[int]]
+Cost: TypeAlias = int | Callable[[AnyContext], int | Awaitable[int]]
 """The cost of a request, or a function `(c)`, plain or async, that returns it."""
 
 Exempt: TypeAlias = (
     Iterable[str | IPv4Address | IPv6Address | IPv4Network | IPv6Network]
-    | Callable[[Any], bool | Awaitable[bool]]
+    | Callable[[AnyContext], bool | Awaitable[bool]]
 )
 """Networks whose clients aren't limited, or a function `(c)`, plain or async, returning a bool."""
 
-OnLimit: TypeAlias = Callable[[Any, RateLimitState], Response | Awaitable[Response]]
+OnLimit: TypeAlias = Callable[[AnyContext, RateLimitState], Response | Awaitable[Response]]
 """Returns the response to a request over a limit: `def on_limit(c, state)`, plain or async."""
 
 _VARIABLE = "rate_limit"

@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from kit.interface.options import OptionChecks
-from kit.interface.redis import PerLoop
+from kit.authoring.options import OptionChecks
+from kit.authoring.redis import PerLoop
 
 from ._limits import Limit
 from ._stores import RateLimitState, RateLimitStoreError, Strategy, WindowState

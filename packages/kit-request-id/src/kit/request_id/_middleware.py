@@ -8,15 +8,14 @@ from collections.abc import Awaitable, Callable
 from os import urandom
 from typing import Any, TypeAlias, TypedDict
 
-from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.current import Current
-from kit.interface.fields import is_field_value
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.request_var import RequestVar
+from kit.http.fields import is_field_value
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-Generator: TypeAlias = Callable[[Any], str | Awaitable[str]]
+Generator: TypeAlias = Callable[[AnyContext], str | Awaitable[str]]
 """Returns a new id: `def new_id(c)`, plain or async."""
 
 # An id from a client ends up in logs and other systems, so it must not end a line, close a
@@ -25,7 +24,7 @@ _is_safe = re.compile(r"[A-Za-z0-9_\-=]+").fullmatch
 
 _VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 
-_current: Current[str] = Current("kit.request_id")
+_current: RequestVar[str] = RequestVar("kit.request_id")
 
 
 class RequestIdVariables(TypedDict):

@@ -10,6 +10,7 @@ from .smart_router import SmartRouter, default_router
 from .trie_router import TrieRouter
 
 if TYPE_CHECKING:
+    from ._path_matcher import path_matcher
     from .linear_router import LinearRouter
     from .pattern_router import PatternRouter
 
@@ -20,10 +21,15 @@ __all__ = (
     "SmartRouter",
     "TrieRouter",
     "default_router",
+    "path_matcher",
 )
 
-# Imported on first use, since the default router needs neither.
-_LATER = {"LinearRouter": "linear_router", "PatternRouter": "pattern_router"}
+# Imported on first use, since the default router needs none of them.
+_LATER = {
+    "LinearRouter": "linear_router",
+    "PatternRouter": "pattern_router",
+    "path_matcher": "_path_matcher",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from kit.interface.patterns import traits
+from kit.router.patterns import traits
 
 # One item of an expression: an escape, a class, or a single character.
 _ITEM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)

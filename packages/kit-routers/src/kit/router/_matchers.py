@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from kit.interface.patterns import FLAGS
+from kit.router.patterns import FLAGS
 
 from ._segment_tree import Leaf
 from ._states import Edge, State

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from kit.interface import UnsupportedPathError
-from kit.interface.patterns import (
+from kit.router.patterns import (
     PathExpression,
     compile_expression,
     first_stretch,

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from kit.interface.patterns import compile_expression
+from kit.router.patterns import compile_expression
 
 from ._segment_tree import Leaf, Node
 

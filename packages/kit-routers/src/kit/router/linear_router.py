@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Generic, TypeAlias, TypeVar
 
 from kit.interface import METHOD_NAME_ALL, Params, Result, RouterClosedError
-from kit.interface.patterns import (
+from kit.router.patterns import (
     PathExpression,
     expand_optional,
     parse_parameter,
@@ -30,7 +30,7 @@ class LinearRouter(Generic[T]):
     """A list of routes, searched from the first to the last."""
 
     name = "LinearRouter"
-    is_pure = True
+    cacheable = True
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, _Pattern, T]] = []
@@ -51,7 +51,7 @@ class LinearRouter(Generic[T]):
         """
         if self._closed:
             raise RouterClosedError(method, path)
-        made = [_prepare(method, path, variant) for variant in expand_optional(path)]
+        made = [_prepare(method, path, variant) for variant in expand_optional(path, method)]
         self._routes += [(method, pattern, handler) for pattern in made]
 
     def match(self, method: str, path: str) -> Result[T]:

@@ -16,12 +16,7 @@ from kit.interface import (
     RouterClosedError,
     UnsupportedPathError,
 )
-from kit.interface.patterns import (
-    PathExpression,
-    expand_optional,
-    parse_segment,
-    split_pattern,
-)
+from kit.router.patterns import PathExpression, expand_optional, parse_segment, split_pattern
 
 if TYPE_CHECKING:
     import re
@@ -35,7 +30,7 @@ class PatternRouter(Generic[T]):
     """A list of regular expressions."""
 
     name = "PatternRouter"
-    is_pure = True
+    cacheable = True
 
     def __init__(self) -> None:
         self._routes: list[tuple[PathExpression, str, T]] = []
@@ -61,7 +56,7 @@ class PatternRouter(Generic[T]):
         """
         if self._closed:
             raise RouterClosedError(method, path)
-        made = [_compile(method, path, variant) for variant in expand_optional(path)]
+        made = [_compile(method, path, variant) for variant in expand_optional(path, method)]
         self._routes += [(expression, method, handler) for expression in made]
 
     def match(self, method: str, path: str) -> Result[T]:

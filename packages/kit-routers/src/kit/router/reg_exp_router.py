@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from kit import interface  # its errors are imported when they are raised
-from kit.interface import METHOD_NAME_ALL, is_pure
+from kit.interface import METHOD_NAME_ALL, is_cacheable
 
 from .trie_router import TrieRouter, is_plain
 
@@ -68,7 +68,7 @@ class RegExpRouter(Generic[T]):
     """
 
     name = "RegExpRouter"
-    is_pure = True
+    cacheable = True
 
     def __init__(self) -> None:
         self._routes: list[_Route] = []
@@ -118,9 +118,9 @@ class RegExpRouter(Generic[T]):
         # PERF: a closure over the tables needs no lookups on the instance.
         match: Any = self._make_match()
         found: Result[T] = match(method, path)
-        if is_pure(self):
+        if is_cacheable(self):
             # Of this `match` as well. A subclass may have a property of this name.
-            vars(self)["is_pure"] = True
+            vars(self)["cacheable"] = True
         self.match = match  # type: ignore[method-assign]
         return found
 
@@ -200,11 +200,13 @@ def _variants(method: str, path: str) -> list[tuple[str, list[Step] | None]]:
     """
     if is_plain(path):
         return [(path, None)]
-    from kit.interface.patterns import expand_optional
+    from kit.router.patterns import expand_optional
 
     from ._segment_tree import read_steps
 
-    return [(variant, read_steps(method, path, variant)) for variant in expand_optional(path)]
+    return [
+        (variant, read_steps(method, path, variant)) for variant in expand_optional(path, method)
+    ]
 
 
 def _literal(variant: str, steps: list[Step] | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kit import interface  # its errors are imported when they are raised
-from kit.interface import is_pure
+from kit.interface import is_cacheable
 
 from .reg_exp_router import RegExpRouter
 from .trie_router import TrieRouter
@@ -55,14 +55,14 @@ class SmartRouter(Generic[T]):
         self._closed = False
 
     @property
-    def is_pure(self) -> bool:
-        """Whether the results of its routers may be kept; see `kit.interface.is_pure`."""
-        pure: bool | None = vars(self).get("is_pure")
-        return all(map(is_pure, self._left)) if pure is None else pure
+    def cacheable(self) -> bool:
+        """Whether the results of its routers may be kept; see `kit.interface.is_cacheable`."""
+        own: bool | None = vars(self).get("cacheable")
+        return all(map(is_cacheable, self._left)) if own is None else own
 
-    @is_pure.setter
-    def is_pure(self, pure: bool) -> None:
-        vars(self)["is_pure"] = pure
+    @cacheable.setter
+    def cacheable(self, value: bool) -> None:
+        vars(self)["cacheable"] = value
 
     @property
     def active_router(self) -> Router[T] | None:
@@ -128,9 +128,9 @@ class SmartRouter(Generic[T]):
         self._active = router
         # The other routers and their routes are no longer needed.
         self._left = [router]
-        if is_pure(self):
+        if is_cacheable(self):
             # Of this `match` as well. A subclass may have an attribute of this name.
-            vars(self)["is_pure"] = True
+            vars(self)["cacheable"] = True
         self.match = router.match  # type: ignore[method-assign]
 
 

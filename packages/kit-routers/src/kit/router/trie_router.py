@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import re
 
     from kit.interface import Params
-    from kit.interface.patterns import PathExpression
+    from kit.router.patterns import PathExpression
 
 __all__ = ("TrieRouter",)
 
@@ -88,7 +88,7 @@ class TrieRouter(Generic[T]):
     """A tree of path segments. Supports every valid route pattern."""
 
     name = "TrieRouter"
-    is_pure = True
+    cacheable = True
 
     def __init__(self) -> None:
         self._root: _Node = _Node()
@@ -115,9 +115,9 @@ class TrieRouter(Generic[T]):
         if is_plain(path):
             variants = [path]
         else:
-            from kit.interface.patterns import expand_optional
+            from kit.router.patterns import expand_optional
 
-            variants = expand_optional(path)
+            variants = expand_optional(path, method)
         self.add_variants(method, path, variants, handler)
 
     def add_variants(self, method: str, path: str, variants: list[str], handler: T) -> None:
@@ -156,7 +156,7 @@ class TrieRouter(Generic[T]):
         """Returns the pattern and its steps."""
         if is_plain(path):
             return path, [*path.removeprefix("/").split("/")]
-        from kit.interface.patterns import (
+        from kit.router.patterns import (
             PathExpression,
             compile_expression,
             first_stretch,

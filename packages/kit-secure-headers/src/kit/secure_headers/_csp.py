@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from os import urandom
 from typing import Any, Literal, TypeAlias, get_args
 
-from kit.interface import Context
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.options import OptionChecks
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.interface import AnyContext, Context
 
 from ._sources import check_values
 from ._suggestions import suggestion
@@ -49,8 +49,7 @@ Directive: TypeAlias = Literal[
 ]
 """A directive of Content Security Policy Level 3, written in snake_case."""
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-SourceFunction: TypeAlias = Callable[[Any, str], str | Awaitable[str]]
+SourceFunction: TypeAlias = Callable[[AnyContext, str], str | Awaitable[str]]
 """Returns a source for one response: `def source(c, directive)`, plain or async. `directive` is its
 name in snake_case; an empty str adds nothing."""
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kit.interface.fields import list_members
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.http.fields import list_members
 
 from ._suggestions import suggestion
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kit.authoring.maybe_await import is_awaitable
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import is_awaitable
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 
 from ._csp import VARIABLE, ContentSecurityPolicy, Policy, compile_policy
 from ._headers import single_headers

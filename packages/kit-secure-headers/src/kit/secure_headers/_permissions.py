@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._suggestions import suggestion
 

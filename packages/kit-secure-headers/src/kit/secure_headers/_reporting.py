@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
-from kit.interface.fields import quoted_string
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.http.fields import quoted_string
 
 
 class ReportingEndpoint(TypedDict):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._suggestions import suggestion
 

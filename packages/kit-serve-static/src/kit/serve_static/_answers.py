@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from time import time
 from typing import Literal, NamedTuple, TypeAlias
 
-from kit.interface.conditional import GetField, evaluate, format_http_date, range_applies
+from kit.http.conditional import GetField, evaluate, range_applies
+from kit.http.dates import format_http_date
 
 from ._bodies import FileBody, Piece, Span
 from ._files import OpenFile

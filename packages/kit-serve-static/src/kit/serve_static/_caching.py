@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 __all__ = ("IMMUTABLE", "CacheControl", "hashed_names")
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from kit.authoring.maybe_await import call
+from kit.http.fields import parse_accept
+from kit.http.paths import decode_component, slash_location
 from kit.interface import AsyncMiddleware, Context, KitRequest, Next, Response
-from kit.interface.calls import call
-from kit.interface.fields import parse_accept
-from kit.interface.paths import decode_component, slash_location
 
 from ._answers import IS_FOLDER, Answer, Asked
 from ._caching import CacheControl

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from kit.authoring.maybe_await import call
+from kit.http.encodings import IDENTITY, choose_encoding
 from kit.interface import AsyncMiddleware, Context, Next, Response, is_response
-from kit.interface.calls import call
-from kit.interface.encodings import IDENTITY, choose_encoding
 
 from ._caching import CacheControl
 from ._media_types import OCTET_STREAM, content_type_of, is_compressible

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, overload
 
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware
-from kit.interface.options import OptionChecks
 
 from ._caching import CacheControl
 from ._files import Folder

@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
+from kit.interface import AnyContext
 
 from ._caching import CacheControl
 from ._paths import safe_segments
@@ -15,11 +16,10 @@ from ._site import EXTENSIONS
 
 IS_WINDOWS = os.name == "nt"
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-Notify: TypeAlias = Callable[[str, Any], object]
+Notify: TypeAlias = Callable[[str, AnyContext], object]
 """Called with a path: `def on_found(path, c)`, plain or async."""
 
-GetContent: TypeAlias = Callable[[str, Any], Any]
+GetContent: TypeAlias = Callable[[str, AnyContext], Any]
 """Returns content, a response, or None: `def get_content(path, c)`, plain or async."""
 
 IsDir: TypeAlias = Callable[[str], Any]

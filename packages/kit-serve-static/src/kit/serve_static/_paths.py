@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from kit.interface.calls import call
+from kit.authoring.maybe_await import call
 
 __all__ = ("safe_segments",)
 

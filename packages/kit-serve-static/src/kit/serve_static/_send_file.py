@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from kit.authoring.options import OptionChecks
 from kit.interface import HTTPException, KitRequest
-from kit.interface.options import OptionChecks
 
 from ._answers import Answer, Asked, Labels, answer
 from ._disposition import content_disposition, usable_name

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from kit.interface.encodings import IDENTITY, choose_encoding
+from kit.http.encodings import IDENTITY, choose_encoding
 
 from ._answers import IS_FOLDER, Answer, Asked, Labels, answer
 from ._files import FOLDER, Folder, OpenFile

@@ -38,8 +38,6 @@ class Spellings:
         Args:
             segments: The names on the path.
         """
-        if not segments:
-            return True
         names = tuple(segments)
         key = names[:-1], all(map(str.isascii, names))
         if key in self._distinguishing:

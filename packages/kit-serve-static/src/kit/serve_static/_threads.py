@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar, TypeVarTuple
 
-from kit.interface.event_loops import running_trio
+from kit.authoring.event_loops import running_trio
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from kit.cookie import CookieOptions, cookie_header, generate_cookie, parse_cookies
+from kit.http.vary import add_vary
 from kit.interface import Context
-from kit.interface.fields import add_vary
 
 from ._errors import SessionDataError
 from ._state import SessionState

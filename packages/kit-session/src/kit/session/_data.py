@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from kit.interface.models import encode_model
+from kit.authoring.models import encode_model
 
 from ._errors import SessionDataError
 

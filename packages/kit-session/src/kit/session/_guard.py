@@ -6,18 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
-from kit.interface.calls import call
+from kit.authoring.maybe_await import call
+from kit.authoring.options import OptionChecks
+from kit.interface import AnyContext, AsyncMiddleware, Context, HTTPException, Next, Response
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 
 from ._options import check_cookie_name
 from ._session import get_session
 
 __all__ = ("OnMissing", "require_user")
 
-# Any lets the function annotate its context as the core's own class, or one with its types.
-OnMissing: TypeAlias = Callable[[Any], Any]
+OnMissing: TypeAlias = Callable[[AnyContext], Any]
 """Returns the response to a request without a user: `def on_missing(c)`, plain or async."""
 
 

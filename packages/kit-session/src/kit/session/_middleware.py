@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 
 from ._cookie import protect_from_caches
 from ._options import make_backend, make_cookie, make_lifetime

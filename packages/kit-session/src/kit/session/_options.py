@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from kit.authoring.options import OptionChecks
 from kit.cookie import CookieOptions
-from kit.interface.fields import is_token
-from kit.interface.options import OptionChecks
+from kit.http.fields import is_token
 
 from ._cookie import SessionCookie
 from ._cookie_sessions import CookieSessions

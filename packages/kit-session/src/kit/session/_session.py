@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Generic, overload
 
+from kit.authoring.maybe_await import plain_result
+from kit.authoring.options import OptionChecks
 from kit.interface import Context
-from kit.interface.calls import plain_result
 from kit.interface.generics import TypeVar
-from kit.interface.options import OptionChecks
 
 from ._saved import Flash
 from ._state import SessionState

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from kit.authoring.vary import depend_on
 from kit.interface import Context, HTTPException
-from kit.interface.dependence import depend_on
 
 from ._data import EMPTY
 from ._errors import SessionError, SessionStoreError

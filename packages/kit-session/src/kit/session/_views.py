@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from kit.interface.calls import plain_result
-from kit.interface.models import error_type, model_of, with_defaults
+from kit.authoring.maybe_await import plain_result
+from kit.authoring.models import error_type, find_model, with_defaults
 
 from ._data import EMPTY, Changes, changes_between, decode_object, encode_data
 
@@ -60,7 +60,7 @@ def kind_of(type: Any) -> Kind[Any]:
 def _kind_of(type: Any) -> Kind[Any]:
     name = getattr(type, "__name__", None) or str(type)
     try:
-        model = model_of(type)
+        model = find_model(type)
         kind: Kind[Any] = Kind(
             name,
             with_defaults(msgspec.json.Decoder(type).decode, type)

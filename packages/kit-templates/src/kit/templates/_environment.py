@@ -22,9 +22,9 @@ from jinja2 import (
     Undefined,
 )
 
-from kit.interface.calls import plain_result, settle
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import copy_names, is_async
+from kit.authoring.maybe_await import plain_result, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import copy_names, is_async
 
 _FOLDER_OF_PACKAGE = "templates"
 # Arguments of Environment that have their own option, or mustn't be changed.

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
+from kit.authoring.options import OptionChecks
+from kit.http.vary import add_vary
 from kit.interface import Context
-from kit.interface.fields import add_vary
-from kit.interface.options import OptionChecks
 
 Layouts: TypeAlias = tuple[str, ...]
 """Names of templates, from the innermost outwards."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from jinja2 import BaseLoader, BytecodeCache, StrictUndefined, Undefined
 
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.options import OptionChecks
 
 from ._environment import make_environment
 from ._layouts import check_layouts, nest

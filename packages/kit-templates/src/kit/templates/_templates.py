@@ -10,18 +10,19 @@ from typing import Any, NamedTuple, TypeAlias
 
 from jinja2 import Environment
 
-from kit.interface import Context, Next, Response
-from kit.interface.calls import is_awaitable, settle
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe, is_async
+from kit.authoring.maybe_await import is_awaitable, settle
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import describe, is_async
+from kit.interface import AnyContext, Context, Next, Response
 
 from ._layouts import Layouts, begin, check_layouts, current, vary_by_htmx, wants_part
 from ._loading import check_all
 from ._rendering import Page, Renderer
 from ._streams import AwaitingPageBody, Chunks, PageBody
 
-# Any lets a function annotate its context as the core's own class.
-ContextFunction: TypeAlias = Callable[[Any], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
+ContextFunction: TypeAlias = Callable[
+    [AnyContext], Mapping[str, Any] | Awaitable[Mapping[str, Any]]
+]
 """Returns values for every template: `def values(c)`, plain or async."""
 
 _TEMPLATES = ("html", "htm", "xml", "svg", "txt", "jinja", "jinja2", "j2")

@@ -52,8 +52,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from kit.app import Kit
+from kit.authoring.options import OptionChecks
 from kit.interface import ExecutionContext as AnyExecutionContext
-from kit.interface.options import OptionChecks
 from kit.testing._caller import Caller, Settings
 from kit.testing._client import Step, TestClient, WsStep
 from kit.testing._errors import (

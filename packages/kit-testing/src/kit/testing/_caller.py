@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
+from kit.authoring.options import OptionChecks
 from kit.interface import ExecutionContext as AnyExecutionContext
-from kit.interface.options import OptionChecks
 from kit.testing._errors import RouteNotFoundError
 from kit.testing._execution import ExecutionContext, WatchedBody
 from kit.testing._inputs import (
@@ -167,19 +167,10 @@ class Caller:
         """Returns the method of a call such as `client.get("/books")`."""
         call = f"{expression(names)}({path!r:.100})"
         if len(names) > 1:
-            raise TypeError(
-                f"{call}: a call that names a route takes keywords only: param={{...}} for the "
-                "parameters of its path. A whole path is given to the client: "
-                f"client.{names[-1]}('/...')"
-            )
-        if names[0] == "websocket_connect":
-            raise TypeError(f"{call}: a WebSocket is opened by client.ws({path!r:.100})")
+            raise TypeError(f"{call}: a call that names a route takes keywords only")
         method = names[0].removeprefix("$").upper()
         if not names[0].startswith("$") and not self.routes.knows(method):
-            raise TypeError(
-                f"{call}: no route has the method {method}; to send it nevertheless, write "
-                f"client.request({method!r}, {path!r:.100})"
-            )
+            raise TypeError(f"{call}: no route has the method {method}; client.request() sends it")
         return method
 
     def _url(self, call: str, path: Any) -> str:
@@ -369,12 +360,7 @@ def refuse_others(names: Names, path: Any) -> NoReturn:
         TypeError: Always.
     """
     call = f"{expression(names)}({path!r:.100}, ...)"
-    if names == ("stream",):
-        raise TypeError(f"{call}: write client.get('/...'), whose response.body is iterated")
-    raise TypeError(
-        f"{call}: only the path is given without a name; a body is given as json=..., form=... "
-        "or content=..."
-    )
+    raise TypeError(f"{call}: only the path is given without a name")
 
 
 def _origin(base_url: Any) -> str:

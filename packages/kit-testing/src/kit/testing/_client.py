@@ -153,10 +153,7 @@ class TestClient(Walk[Step]):
     def __init__(self, caller: Caller) -> None:
         # What Starlette's TestClient(app) is here.
         if not isinstance(caller, Caller):
-            raise TypeError(
-                "write sync_test_client(app), or test_client(app) for async tests, "
-                "instead of TestClient(app)"
-            )
+            raise TypeError("write sync_test_client(app), or test_client(app) for async tests")
         super().__init__(caller)
         self._kit_lifespans: list[LifespanTask] = []
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context, copy_context
 from typing import Any
 
-from kit.interface.calls import is_awaitable
+from kit.authoring.maybe_await import is_awaitable
 from kit.web import BodyStream
 
 

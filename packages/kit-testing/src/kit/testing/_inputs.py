@@ -76,17 +76,8 @@ class WebSocketOptions(TypedDict, total=False):
     cookie: Values | None
 
 
-# Other names of options, and what other clients call them.
+# Other names of options.
 _SYNONYMS = {"header": "headers", "cookie": "cookies"}
-_FOREIGN = {
-    "allow_redirects": "follow_redirects",
-    "auth": "headers, with an 'authorization'",
-    "body": "content",
-    "data": "form, or content for a body of str or bytes",
-    "files": "form, with a File of kit as the value",
-    "params": "query",
-    "subprotocols": "protocols",
-}
 
 
 def read_options(call: str, options: Mapping[str, Any], known: Iterable[str]) -> Any:
@@ -100,14 +91,9 @@ def read_options(call: str, options: Mapping[str, Any], known: Iterable[str]) ->
     for given, value in options.items():
         name = _SYNONYMS.get(given, given)
         if name not in names:
-            foreign = _FOREIGN.get(name)
-            if given == "url":
-                example = f"{call.partition('(')[0]}('/...')"
-                raise TypeError(f"{call}: the path is given without a name: write {example}")
-            hint = f" Write {foreign}." if foreign and foreign.partition(",")[0] in names else ""
             raise TypeError(
                 f"{call}: there is no keyword {given!r}, but {', '.join(names)}."
-                + (hint or did_you_mean(name, names))
+                + did_you_mean(name, names)
             )
         if name in read:
             raise TypeError(f"{call}: {name} is given twice, as {name!r} and as {name[:-1]!r}")

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
+from kit.http.paths import decode_path
 from kit.interface import UnsupportedPathError
-from kit.interface.paths import decode_path
-from kit.interface.patterns import compile_expression, parse_parameter, split_pattern
+from kit.router.patterns import compile_expression, parse_parameter, split_pattern
 from kit.testing._errors import ParameterError
 from kit.testing._inputs import as_text
 
@@ -50,7 +50,7 @@ _EMPTY = Segment("", "", None, None, False, ("", "index"))
 def variants(path: str) -> tuple[Variant, ...]:
     """Returns the paths that a route stands for: several if its last parameter is optional.
 
-    They are the same as those of `kit.interface.patterns.expand_optional`.
+    They are the same as those of `kit.router.patterns.expand_optional`.
     """
     has_optional = path.endswith("?")
     segments = tuple(_segment(text, has_optional) for text in split_pattern(path))

@@ -169,10 +169,7 @@ class SyncTestClient(Walk[SyncStep]):
     def __init__(self, caller: SyncCaller, backend: str = "asyncio") -> None:
         # What Starlette's TestClient(app) is here.
         if not isinstance(caller, Caller):
-            raise TypeError(
-                "write sync_test_client(app), or test_client(app) for async tests, "
-                "instead of SyncTestClient(app)"
-            )
+            raise TypeError("write sync_test_client(app), or test_client(app) for async tests")
         super().__init__(caller)
         self._kit_backend = backend
 
@@ -206,9 +203,6 @@ class SyncTestClient(Walk[SyncStep]):
     if not TYPE_CHECKING:
 
         async def __aenter__(self) -> NoReturn:
-            raise TypeError(
-                "sync_test_client(app) is for plain tests: write `with`, "
-                "or `async with test_client(app) as client:` in an async one"
-            )
+            raise TypeError("sync_test_client(app) is for plain tests, and is entered by `with`")
 
         async def __aexit__(self, *error: object) -> None: ...

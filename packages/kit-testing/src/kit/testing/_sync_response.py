@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -12,26 +12,6 @@ from kit.web import Blob, FormData, Headers, Response
 
 Bytes: TypeAlias = bytes
 """The type bytes, where a method of the same name shadows it."""
-
-
-# Names that the responses of other test clients have.
-_ELSEWHERE = {
-    "content": "bytes()",
-    "data": "bytes()",
-    "get_data": "bytes()",
-    "get_json": "json()",
-    "encoding": "headers['content-type']",
-    "history": "follow_redirects=False, and send each request",
-    "is_error": "status >= 400",
-    "is_redirect": "300 <= status <= 399",
-    "is_success": "ok",
-    "iter_bytes": "body, which is iterated",
-    "iter_lines": "body, which is iterated",
-    "raise_for_status": "assert response.ok",
-    "read": "bytes()",
-    "reason_phrase": "status_text",
-    "status_code": "status",
-}
 
 
 class Reader(Protocol):
@@ -186,13 +166,6 @@ class SyncResponse:
                 "client"
             )
         return worker
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> NoReturn:
-            advice = _ELSEWHERE.get(name)
-            hint = f": use {advice}" if advice else ""
-            raise AttributeError(f"A SyncResponse has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:
         return f"<SyncResponse {self.status}>"

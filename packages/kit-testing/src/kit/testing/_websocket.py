@@ -145,7 +145,7 @@ class TestWebSocket:
         """
         import msgspec
 
-        from kit.interface.models import with_defaults
+        from kit.authoring.models import with_defaults
 
         message = await self.receive(timeout_s=timeout_s)
         try:

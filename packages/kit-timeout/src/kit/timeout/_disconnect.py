@@ -11,10 +11,10 @@ from typing import Any
 
 from anyio import create_task_group
 
+from kit.authoring.cancellation import Cancellation
+from kit.authoring.event_loops import running_trio
+from kit.authoring.maybe_await import resume
 from kit.interface import Context, Middleware, Next
-from kit.interface.calls import resume
-from kit.interface.cancellation import Cancellation
-from kit.interface.event_loops import running_trio
 
 __all__ = ("cancel_on_disconnect",)
 

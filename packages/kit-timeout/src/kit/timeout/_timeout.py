@@ -11,18 +11,17 @@ from typing import Any, TypeAlias
 
 from anyio import CancelScope, current_time
 
-from kit.interface import Context, HandlerError, HTTPException, Middleware, Next
-from kit.interface.calls import call, resume
-from kit.interface.cancellation import Cancellation
-from kit.interface.event_loops import running_trio
+from kit.authoring.cancellation import Cancellation
+from kit.authoring.event_loops import running_trio
+from kit.authoring.maybe_await import call, resume
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import describe
+from kit.interface import AnyContext, Context, HandlerError, HTTPException, Middleware, Next
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import describe
 
 __all__ = ("ExceptionFunction", "timeout")
 
-# Any lets the function annotate its context as the core's own class, or one with its types.
-ExceptionFunction: TypeAlias = Callable[[Any], HTTPException | Awaitable[HTTPException]]
+ExceptionFunction: TypeAlias = Callable[[AnyContext], HTTPException | Awaitable[HTTPException]]
 """Returns what to raise when time is up: `def exception(c)`, plain or async."""
 
 _STATUS = 504

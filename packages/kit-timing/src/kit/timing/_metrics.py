@@ -8,8 +8,8 @@ from collections.abc import Awaitable
 from time import perf_counter
 from typing import Any, TypeVar, overload
 
+from kit.http.fields import is_token, quoted_string
 from kit.interface import Context
-from kit.interface.fields import is_token, quoted_string
 
 __all__ = (
     "TOTAL",

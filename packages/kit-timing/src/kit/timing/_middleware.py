@@ -7,17 +7,16 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any, TypeAlias
 
-from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import call, check_answer
-from kit.interface.options import OptionChecks
+from kit.authoring.maybe_await import call, check_answer
+from kit.authoring.options import OptionChecks
+from kit.interface import AnyContext, AsyncMiddleware, Context, Next
 
 from ._metrics import TOTAL, VARIABLE, Metrics, description_part
 
 __all__ = ("timing",)
 
-# Any lets a function annotate its context as the core's own class, or one with its types.
-_Enabled: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
-_CrossOrigin: TypeAlias = Callable[[Any], bool | str | Awaitable[bool | str | None] | None]
+_Enabled: TypeAlias = Callable[[AnyContext], bool | Awaitable[bool]]
+_CrossOrigin: TypeAlias = Callable[[AnyContext], bool | str | Awaitable[bool | str | None] | None]
 
 _ORIGIN = "a bool, an origin such as 'https://example.com', or a function (c)"
 

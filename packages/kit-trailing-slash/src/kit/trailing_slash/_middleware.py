@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kit.authoring.maybe_await import plain_result
+from kit.authoring.options import OptionChecks
+from kit.http.paths import slash_location
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import plain_result
-from kit.interface.options import OptionChecks
-from kit.interface.paths import slash_location
 from kit.route import endpoint
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any
 
+from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
 from kit.interface.metadata import attach
-from kit.interface.options import OptionChecks
 
 from ._names import Requested, check_host, parse_host
 

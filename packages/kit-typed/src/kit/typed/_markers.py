@@ -17,9 +17,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar, overl
 
 import msgspec
 
+from kit.authoring.numerals import decimal_rules
+from kit.authoring.options import OptionChecks
 from kit.interface import ValidationTarget
-from kit.interface.numerals import decimal_rules
-from kit.interface.options import OptionChecks
 
 T = TypeVar("T")
 

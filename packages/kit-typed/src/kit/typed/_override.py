@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from kit.authoring.caller_frame import find_caller_frame
 from kit.interface import App
-from kit.interface.callers import calling_frame
 
-from ._plan import read_overrides
-from ._route import Route
+from ._compiled_route import CompiledRoute
+from ._resolution import read_overrides
 
 
 @contextmanager
@@ -35,12 +35,12 @@ def override(
         TypeError: If a function can't be a dependency of one of these routes.
         LookupError: If no route of the app uses a dependency.
     """
-    frame: FrameType | None = calling_frame()[0]
+    frame: FrameType | None = find_caller_frame()[0]
     while frame is not None and frame.f_globals.get("__name__") == "contextlib":
         frame = frame.f_back  # `with` calls this generator through contextlib
     signatures = read_overrides(dependencies, {} if frame is None else frame.f_locals)
     routes = [route for each in app.routes for route in _routes_of(each.handler)]
-    used = {call for route in routes for call in route.plan.functions}
+    used = {call for route in routes for call in route.resolution.functions}
     for function in signatures:
         if function not in used:
             raise LookupError(f"override() was given {function!r:.100}, which no route uses")
@@ -55,7 +55,7 @@ def override(
             route.restore(signatures)
 
 
-def _routes_of(handler: Any) -> Iterator[Route]:
+def _routes_of(handler: Any) -> Iterator[CompiledRoute]:
     while handler is not None:
         attributes = getattr(handler, "__dict__", {})
         if "__kit_route__" in attributes:

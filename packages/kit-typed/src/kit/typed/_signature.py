@@ -20,7 +20,9 @@ from contextlib import (
     AbstractContextManager,
     asynccontextmanager,
     contextmanager,
+    suppress,
 )
+from importlib import import_module
 from typing import (
     Any,
     Literal,
@@ -33,7 +35,7 @@ from typing import (
     get_type_hints,
 )
 
-from kit.interface.signatures import describe, is_async, is_generator
+from kit.authoring.signatures import describe, is_async, is_generator
 
 from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
 from ._types import RuleError, aliased, constrained, inner_metadata, kind_of, split
@@ -228,23 +230,16 @@ class _Names:
     def __init__(self, function: Callable[..., Any], names: Mapping[str, Any]) -> None:
         inner = _innermost(function)
         if isinstance(inner, type):
-            self.globals: dict[str, Any] = vars(sys.modules[inner.__module__])
+            self.globals: dict[str, Any] = vars(import_module(inner.__module__))
         else:
             self.globals = getattr(inner, "__globals__", {})
         self.locals = dict(names)
-        code = getattr(inner, "__code__", None)
-        for name, cell in zip(
-            getattr(code, "co_freevars", ()), getattr(inner, "__closure__", None) or (), strict=True
-        ):
-            try:
-                self.locals[name] = cell.cell_contents
-            except ValueError:  # not defined yet
-                continue
+        if isinstance(inner, types.FunctionType):
+            with suppress(ValueError):  # a name isn't defined yet
+                self.locals |= inspect.getclosurevars(inner).nonlocals
 
     def resolve(self, signature: Signature, what: str, annotation: Any) -> Any:
-        def holder() -> None: ...
-
-        holder.__annotations__ = {"it": annotation}
+        holder = types.SimpleNamespace(__annotations__={"it": annotation})
         try:
             return get_type_hints(holder, self.globals, self.locals, include_extras=True)["it"]
         except NameError as error:

@@ -15,16 +15,16 @@ from typing import (
     overload,
 )
 
+from kit.authoring.caller_frame import find_caller_frame
+from kit.authoring.maybe_await import is_awaitable
+from kit.authoring.models import check_union
+from kit.authoring.options import OptionChecks
+from kit.authoring.signatures import copy_names, describe
 from kit.interface import METHOD_NAME_ALL, Context, Response
-from kit.interface.callers import calling_frame
-from kit.interface.calls import is_awaitable
-from kit.interface.metadata import facts_of
-from kit.interface.models import check_union
-from kit.interface.options import OptionChecks
-from kit.interface.signatures import copy_names, describe
+from kit.interface.metadata import get_facts
 
+from ._compiled_route import CompiledRoute
 from ._responses import responses_of
-from ._route import Route
 from ._signature import Signature, is_connection, read_signature, unwrapped
 
 P = ParamSpec("P")
@@ -91,7 +91,7 @@ class Typed(Generic[P, R]):
         return self._function
 
     def __kit_bind__(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
-        """Compiles the handler for a route; see `kit.interface.binding`."""
+        """Compiles the handler for a route; see `kit.authoring.route_hooks`."""
         signature = self._signature
         if signature.connections:
             signature.refuse(
@@ -104,7 +104,7 @@ class Typed(Generic[P, R]):
     def __kit_bind_websocket__(
         self, method: str, pattern: str
     ) -> Callable[[Context[Any, Any]], Any]:
-        """Compiles the handler of connections for a route; see `kit.interface.binding`."""
+        """Compiles the handler of connections for a route; see `kit.authoring.route_hooks`."""
         signature = self._signature
         if not signature.connections:
             signature.refuse(
@@ -119,7 +119,7 @@ class Typed(Generic[P, R]):
         return self._bound_to("GET", pattern)
 
     def _bound_to(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
-        route = Route(self._signature, self._status, method, pattern)
+        route = CompiledRoute(self._signature, self._status, method, pattern)
         handler = route.handler
         handler.__dict__.update(
             __wrapped__=self,
@@ -128,9 +128,7 @@ class Typed(Generic[P, R]):
             __kit_check_env__=route.check_env,
             __kit_route__=route,
         )
-        name = handler.__name__  # the one in tracebacks
         copy_names(handler, self._function)
-        handler.__name__ = name
         bound: Callable[[Context[Any, Any]], Any] = route.with_facts(handler)
         return bound
 
@@ -165,8 +163,8 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     All errors of a request are reported in one problem document with status 400. A returned
     Response is sent unchanged, None becomes 204, anything else is sent as JSON.
 
-    The signature is read here, and compiled into code for each route at registration, so requests
-    don't pay for inspection.
+    The signature is read here, and the source of each parameter is resolved at registration, so
+    requests don't pay for inspection.
 
     Args:
         function: The function, plain or async. Without it, a decorator is returned.
@@ -185,7 +183,7 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     if status is not None:
         check.number("status", status, least=200, most=599)
     # The names in annotations may be local to the function that defines the endpoint.
-    names = calling_frame()[0].f_locals
+    names = find_caller_frame()[0].f_locals
     if function is not None:
         return _typed(function, status, names)
     return lambda each: _typed(each, status, names)
@@ -195,7 +193,7 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"typed() takes a function, not {function!r:.100}")
     function = unwrapped(function)
-    if facts_of(function).others.get("kit_websocket"):
+    if get_facts(function).others.get("kit_websocket"):
         raise TypeError(
             f"typed() was given {describe(function)}, which @upgrade_websocket has already "
             f"wrapped: put @upgrade_websocket above @typed"

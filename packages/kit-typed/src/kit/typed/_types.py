@@ -8,7 +8,6 @@ import dataclasses
 import datetime
 import decimal
 import enum
-import sys
 import types
 import uuid
 from collections import abc
@@ -28,8 +27,8 @@ from typing import (
 
 import msgspec
 
-from kit.interface.models import model_of
-from kit.interface.numerals import RULES, DecimalRules, decimal_rules
+from kit.authoring.models import find_model
+from kit.authoring.numerals import RULES, DecimalRules, decimal_rules
 
 _SINGLE = (
     str,
@@ -59,7 +58,7 @@ _OBJECTS = (
     "model_validate_json",
 )
 _FILE = {"array_buffer", "last_modified", "name", "size"}
-_CONTEXT = {"add_exit", "execution_ctx", "matched_routes", "req"}
+_CONTEXT = {"add_cleanup", "execution_ctx", "matched_routes", "req"}
 _WEBSOCKET = {"__aiter__", "close", "ready_state", "receive_json", "send_json"}
 _CONSTRAINTS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern", "tz")
 _DIGITS = ("max_digits", "decimal_places")  # of Decimals
@@ -334,7 +333,7 @@ def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any
     Raises:
         RuleError: If pydantic's metadata has a rule that msgspec can't apply.
     """
-    if model_of(kind) is not None:
+    if find_model(kind) is not None:
         return _of_pydantic(kind, metadata, own)
     found = [meta for each in metadata for meta in _metas(each)]
     if own is not None:
@@ -355,12 +354,14 @@ def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any
 
 
 def _of_pydantic(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
+    from pydantic import Field  # loaded already, as for any of its types
+
     rules = [each for each in metadata if _root(each) in _RULES]
     metas = [each for each in [*metadata, own] if isinstance(each, msgspec.Meta)]
     for meta in metas:
         limits = {name: v for name in _CONSTRAINTS if (v := getattr(meta, name)) is not None}
         if limits:
-            rules.append(sys.modules["pydantic"].Field(**limits))
+            rules.append(Field(**limits))
     for rule in rules:
         kind = Annotated[kind, rule]
     return _with(kind, [told for meta in metas for told in _only(meta, _TOLD)])

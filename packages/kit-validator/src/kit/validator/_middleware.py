@@ -8,7 +8,11 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NewType, TypeAlias, get_args, get_origin, overload
 
+from kit.authoring.maybe_await import settle
+from kit.authoring.signatures import accepts, describe_signature
+from kit.authoring.vary import depend_on
 from kit.cookie import get_cookie
+from kit.http.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
 from kit.interface import (
     AsyncMiddleware,
     Context,
@@ -20,11 +24,7 @@ from kit.interface import (
     ValidationTarget,
     is_response,
 )
-from kit.interface.calls import settle
-from kit.interface.dependence import depend_on
-from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
-from kit.interface.metadata import attach, facts_of
-from kit.interface.signatures import accepts, describe_signature
+from kit.interface.metadata import attach, get_facts
 
 from .schemas import Schema, read_contents, schema_of, split_values
 
@@ -107,7 +107,7 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
             if target == "json" and _fits(schema, b"null")
             else None,
         )
-    own = facts_of(fn_or_type)
+    own = get_facts(fn_or_type)
     return attach(validator, validates={target: Any, **own.validates}, responses=own.responses)
 
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeAlias, get_origin
 import msgspec
 from msgspec import ValidationError, inspect
 
+from kit.authoring.models import error_type
 from kit.interface import FieldError
-from kit.interface.models import error_type
 
 _Problem: TypeAlias = tuple[str, str]
 """The path of an error, such as `.items[0].price`, and the message of msgspec."""

@@ -28,17 +28,17 @@ from typing import (
 import msgspec
 from msgspec import inspect
 
-from kit.interface import FieldError, HTTPException
-from kit.interface.bodies import memory_of_text
-from kit.interface.models import (
+from kit.authoring.bodies import memory_of_text
+from kit.authoring.models import (
     Model,
     check_union,
+    find_model,
     keep_if_unsafe,
-    model_of,
     validation_errors,
     with_defaults,
 )
-from kit.interface.numerals import checked, is_of_collisions
+from kit.authoring.numerals import checked, is_of_collisions
+from kit.interface import FieldError, HTTPException
 
 from ._problems import (
     OBJECTS,
@@ -149,7 +149,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
         NameError: If an annotation contains an undefined name.
         RuntimeError: If pydantic doesn't support the type.
     """
-    model = model_of(kind)
+    model = find_model(kind)
     if model is not None:
         return _model_schema(kind, model, is_json=is_json)
     check_union(kind)

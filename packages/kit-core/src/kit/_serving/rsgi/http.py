@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Serves HTTP requests over RSGI, with the same responses as `kit._serving.http` over ASGI."""
+"""Serves HTTP requests of RSGI servers."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from kit._matching.matches import context_of
-from kit._matching.plans import plan_for
-from kit._serving.answering import answer_alone, new_context, sendable
-from kit._serving.paths import BAD_TARGET_BODY, BAD_TARGET_LINES
-from kit._serving.response import NOT_FOUND_BODY, NOT_FOUND_LINES
+from kit._engine.matching import context_of_scope
+from kit._serving.paths import BAD_TARGET_BODY, BAD_TARGET_LINES, is_target
 from kit._state.app_state import AppState
 from kit._support.paths import encode_delimiters
-from kit.compose import respond
-from kit.context import Context, end_request
+from kit.context import end_request
 from kit.rsgi import RsgiHttp, RsgiScope
 
 from .exchange import Exchange
@@ -34,27 +28,15 @@ async def serve_http(state: AppState, source: RsgiScope, protocol: RsgiHttp) -> 
     Raises:
         Exception: The exception that a streamed response raised after it had started.
     """
-    method = source.method
-    exchange = Exchange(source, protocol)
-    scope = LazyScope(source)
     path = encode_delimiters(source.path) or "/"
-    if path[0] != "/":  # PERF: is_target(), inlined; a `#` is encoded
+    if not is_target(path):
         protocol.response_bytes(400, header_pairs(BAD_TARGET_LINES), BAD_TARGET_BODY)
         return
-    if state.looks_at_requests:
-        c: Context[Any, Any]
-        c, _ = context_of(state, scope, exchange.receive, path)
-        only = None
-    else:
-        plan = plan_for(state, method, path)
-        if not plan[0][0] and state.has_plain_not_found and method != "HEAD":
-            # PERF: as in `kit._serving.http.serve`.
-            protocol.response_bytes(404, header_pairs(NOT_FOUND_LINES), NOT_FOUND_BODY)
-            return
-        c, only = new_context(state, scope, exchange.receive, path, plan)
+    exchange = Exchange(source, protocol)
+    c = context_of_scope(state, LazyScope(source), exchange.receive, path)
     try:
-        response = await (respond(c) if only is None else answer_alone(c, only))
-        await send_response(sendable(response, c), protocol, c, method)
+        await c._run(c)
+        await send_response(c, protocol)
         exchange.finish()
     except BaseException as error:
         exchange.finish()

@@ -7,13 +7,10 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from kit._serving.response import lines_to_send
+from kit._engine.framing import frame
 from kit._serving.stream import send_stream
 from kit.context import Context
 from kit.rsgi import HeaderPairs, RsgiHttp, RsgiTransport
-from kit.web import Response
-from kit.web._body import USED, peek, put
-from kit.web._response import WITHOUT_CONTENT
 from kit.web._streams import close_stream
 
 
@@ -30,34 +27,25 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")  # RSGI has no way to send these bytes as they are
 
 
-async def send_response(
-    response: Response, protocol: RsgiHttp, c: Context[Any, Any], method: str
-) -> None:
-    """Sends any response.
+async def send_response(c: Context[Any, Any], protocol: RsgiHttp) -> None:
+    """Sends the response of a request. A streamed body is closed, even if it is not sent.
 
     Args:
-        response: The response. A streamed body is closed, even if it is not sent.
+        c: The context of the request, whose handlers have run.
         protocol: The protocol of the server.
-        c: The context of the request.
-        method: The method of the request.
 
     Raises:
         Exception: The exception that a streamed body raised. If the response has started by then,
             the client doesn't get its end.
     """
-    body = peek(response)
-    whole = body is None or isinstance(body, bytes)
-    lines = lines_to_send(response, is_stream=not whole)
-    status = response.status
-    if body is None or isinstance(body, bytes):
-        _send_whole(status, lines, body, protocol, is_head=method == "HEAD")
+    status, lines, body = frame(c)
+    if isinstance(body, bytes):
+        if body:
+            protocol.response_bytes(status, header_pairs(lines), body)
+        else:
+            protocol.response_empty(status, header_pairs(lines))
         return
-    put(response, USED)
-    if method == "HEAD":
-        protocol.response_empty(status, header_pairs(lines))
-        await close_stream(body)
-        return
-    path = getattr(body, "send_path", None)  # see kit.interface.bodies.PathBody
+    path = getattr(body, "send_path", None)  # see kit.interface.PathBody
     if path is not None:
         protocol.response_file(status, header_pairs(lines), path)
         await close_stream(body)
@@ -65,38 +53,11 @@ async def send_response(
     head = {"status": status, "headers": lines}
     sender = _StreamSender(protocol)
     try:
-        await send_stream(head, body, sender.send, c.req.raw.wait_for_disconnect)
+        await send_stream(head, body, sender.send, c._wait_for_disconnect)
     except BaseException:
         sender.leave_unfinished()
         raise
     sender.end()
-
-
-def _send_whole(
-    status: int,
-    lines: Iterable[tuple[bytes, bytes]],
-    body: bytes | None,
-    protocol: RsgiHttp,
-    *,
-    is_head: bool,
-) -> None:
-    """Sends a response whose body is in memory.
-
-    SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD.
-    """
-    content = body or b""
-    if status == 304 or (is_head and body is None):
-        protocol.response_empty(status, header_pairs(lines))
-        return
-    pairs = header_pairs(line for line in lines if line[0] != b"content-length")
-    if status in WITHOUT_CONTENT:
-        protocol.response_empty(status, pairs)
-        return
-    pairs.append(("content-length", str(len(content))))
-    if is_head:
-        protocol.response_empty(status, pairs)
-    else:
-        protocol.response_bytes(status, pairs, content)
 
 
 class _StreamSender:

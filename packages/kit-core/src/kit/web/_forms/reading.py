@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from kit._support.limits import Limits
+from kit.http.media_types import MULTIPART, URLENCODED, media_type
 from kit.interface import HTTPException
-from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 
 from .field_sizes import FieldSizes
 from .form_data import FormData

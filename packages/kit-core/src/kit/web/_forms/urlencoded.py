@@ -13,7 +13,7 @@ from kit._support.limits import (
     form_too_large,
     form_too_large_for_memory,
 )
-from kit.interface.bodies import memory_of_text
+from kit.authoring.bodies import memory_of_text
 
 from .form_data import FormData, FormValue, form_of
 

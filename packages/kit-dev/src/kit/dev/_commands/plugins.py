@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from kit.interface import plugins, supports_color
+from kit.authoring.terminal import supports_color
+from kit.interface import plugins
 
 from .._functions import NotACommandError, as_command
 from .._group import OWN

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
 
-from kit.interface import METHOD_NAME_ALL, UnsupportedPathError, supports_color
+from kit.authoring.terminal import supports_color
+from kit.interface import METHOD_NAME_ALL, UnsupportedPathError
 
 from .._explaining import Explanation, Refusal, Step, explain, has_own_path
 from .._inspection import Inspection, RouteData, inspect_app
@@ -106,10 +105,8 @@ def _explained(found: Explanation, colorize: bool, has_path: bool) -> list[str]:
     lines += [f"  {line}" for line in columns(rows, 4)]
     for step in found.steps:
         if step.source and step.runs:
-            lines += ["", f"The code generated for {step.name}:", ""]
-            # Files of the app are named as short as in the table.
-            source = step.source.replace(f"{Path.cwd()}{os.sep}", "")
-            lines += [f"  {line}".rstrip() for line in source.splitlines()]
+            lines += ["", f"Where the arguments of {step.name} come from:", ""]
+            lines += [f"  {line}" for line in step.source.splitlines()]
     if not found.is_answered:
         lines += [*([""] if rows else []), *_unanswered(found)]
     if colorize:

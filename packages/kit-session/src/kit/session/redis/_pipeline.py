@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextvars import Context
 from typing import Any
 
-from kit.interface.redis import cancel_tasks, connect, disconnect, is_usable
+from kit.authoring.redis import cancel_tasks, connect, disconnect, is_usable
 from kit.session import SessionStoreError
 
 __all__ = ("Pipeline",)

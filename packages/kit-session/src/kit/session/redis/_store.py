@@ -6,8 +6,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from kit.interface.options import OptionChecks
-from kit.interface.redis import PerLoop, pool_of
+from kit.authoring.options import OptionChecks
+from kit.authoring.redis import PerLoop, check_pool
 from kit.session import SessionStoreError
 from kit.session.stores import SessionRecord
 
@@ -55,7 +55,7 @@ class RedisStore:
         timeout: float = 2.0,
     ) -> None:
         check = OptionChecks("RedisStore")
-        pool = pool_of(check, redis, "kit-session")
+        pool = check_pool(check, redis, "kit-session")
         self._prefix = check.text("prefix", prefix).encode()
         check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
         self._pipelines = PerLoop(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import closing
 
-from kit.interface.forks import close_at_forks
+from kit.authoring.fork_safety import close_at_forks
 from kit.session.stores import SessionRecord
 
 from ._database import is_broken, is_busy, open_reader, store_error

@@ -13,7 +13,7 @@ from typing import Any
 
 from anyio import CancelScope, to_thread
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 from kit.session.stores import SessionRecord
 
 from ._connections import Connections

@@ -13,7 +13,7 @@ from copy import copy
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from kit.interface.forks import join_before_forks
+from kit.authoring.fork_safety import join_before_forks
 from kit.session import SessionStoreError
 
 from ._database import is_broken, open_writer, store_error

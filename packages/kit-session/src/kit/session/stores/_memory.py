@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
-from kit.interface.options import OptionChecks
+from kit.authoring.options import OptionChecks
 
 from ._protocol import SessionRecord
 

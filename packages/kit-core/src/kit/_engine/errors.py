@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Turns exceptions into responses. This is the only place that does."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from kit._response.results import settle
+from kit._state.error_handlers import ErrorHandler, ErrorHandlers
+from kit._state.route import Route
+from kit._support.exception_groups import leaves
+from kit.authoring.cancellation import fault_of
+from kit.authoring.signatures import describe
+from kit.context import Context
+from kit.interface import HandlerError, HTTPException
+from kit.web import ClientDisconnectedError, Response
+
+_logger = logging.getLogger("kit")
+_CLASSES_OF_MISTAKES = (AttributeError, TypeError)
+
+
+async def handle_error(
+    error: BaseException,
+    c: Context[Any, Any],
+    route: Route | None = None,
+    *,
+    is_of_path: bool = False,
+) -> Response:
+    """Returns the response for an exception.
+
+    The error handlers of the apps that the route was added through run first, innermost first; an
+    exception that one raises goes to the next.
+
+    Args:
+        error: The exception; `c.error` is set to it. A CancelledError of a request that wasn't
+            cancelled is handled as a RuntimeError, with the CancelledError as its cause.
+        c: The context.
+        route: The route whose handler raised it. Default: the only one that matched, if there is
+            only one.
+        is_of_path: Whether the exception concerns the path of the request instead of a route. It
+            then goes to the apps that the path lies below.
+
+    Returns:
+        The response. An HTTPException that the app's own `on_error` raises again is handled as if
+        there were no `on_error`; any other exception that it raises is logged, and results in a
+        500.
+
+    Raises:
+        BaseException: The exception, if the request was cancelled, or the process is to end.
+    """
+    try:
+        fault = _unwrapped(error)
+    finally:
+        del error  # or a cancellation would refer to itself by its traceback
+    error = fault
+    if isinstance(error, ClientDisconnectedError):
+        c._fail(error)
+        _logger.debug("%s", error)
+        return Response(None, status=400)
+    answer = _answer_in(error)
+    await c._discard_representation(None if answer is None else answer.res)
+    *inner, outermost = _handlers_for(c.req.path if is_of_path else route, c)
+    for handlers in inner:
+        on_error, shown = handlers.find(error)
+        if on_error is None:
+            continue
+        try:
+            return await _ask(on_error, shown, c)
+        except BaseException as second:
+            error = _unwrapped(second)
+    try:
+        on_error, shown = outermost.find(error)
+        if on_error is not None:
+            try:
+                return await _ask(on_error, shown, c)
+            except HTTPException as second:
+                if second is not shown:
+                    raise
+        answer = _answer_in(error)
+        c._fail(error if answer is None else answer)
+        if answer is not None:
+            return c._answer(answer)
+    except BaseException as raised:
+        fault = fault_of(raised)
+        c._fail(fault, by_handler=True)
+        return answer_fault(fault, c)
+    return answer_fault(error, c)
+
+
+def _handlers_for(place: Route | str | None, c: Context[Any, Any]) -> Sequence[ErrorHandlers]:
+    """Returns the error handlers for a route or a path, innermost first, each of them once."""
+    state = c._state
+    if place is None:
+        matched = c._match[0]
+        place = matched[0][0] if len(matched) == 1 else c.req.path
+    if isinstance(place, str):
+        return state.error_handlers_at(place)
+    inner = place.error_handlers
+    if not inner:
+        return state.error_handlers
+    return (*inner, *(each for each in state.error_handlers if each not in inner))
+
+
+async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -> Response:
+    c._fail(error)
+    if error.__class__ in _CLASSES_OF_MISTAKES:
+        from kit._support.hints import explain  # here, since most apps never need it
+
+        explain(error)
+    response = await settle(on_error(error, c), on_error)
+    if response is None:
+        raise HandlerError(describe(on_error), "returned nothing: return a Response")
+    return response
+
+
+def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
+    """Logs an exception and returns the plain 500."""
+    if error.__class__ in _CLASSES_OF_MISTAKES:
+        from kit._support.hints import explain  # here, since most apps never need it
+
+        explain(error)
+    _logger.error("Exception in %s %s", c.req.method, ascii(c.req.path)[1:-1], exc_info=error)
+    return c.text("Internal Server Error", 500)
+
+
+def _unwrapped(error: BaseException) -> Exception:
+    """Unwraps an exception group, such as a task group raises.
+
+    Returns the exception if it is the only one and an HTTPException, or if all of them report that
+    the client has disconnected (each task that reads gets one). Returns any other group unchanged.
+
+    Raises:
+        BaseException: See `fault_of`.
+    """
+    if not isinstance(error, Exception):
+        try:
+            return fault_of(error)
+        finally:
+            del error  # or it would refer to itself by its traceback
+    if not isinstance(error, ExceptionGroup):
+        return error
+    first, *others = leaves(error)
+    is_gone = all(isinstance(leaf, ClientDisconnectedError) for leaf in (first, *others))
+    is_answer = not others and isinstance(first, HTTPException)
+    return first if is_gone or is_answer else error
+
+
+def _answer_in(error: Exception) -> HTTPException | None:
+    """Returns the answer that an exception is, or the first one of a group that has no others."""
+    if not isinstance(error, ExceptionGroup):
+        return error if isinstance(error, HTTPException) else None
+    held = [*leaves(error)]
+    first = held[0]
+    is_answer = all(isinstance(leaf, HTTPException) for leaf in held)
+    return first if is_answer and isinstance(first, HTTPException) else None

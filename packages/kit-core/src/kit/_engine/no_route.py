@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Responses of an app if no handler responds: not found, method not allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from kit._state.app_state import AppState
+from kit._state.route import Route
+from kit.context import Context
+from kit.interface import METHOD_NAME_ALL, HTTPException
+from kit.web import Response
+
+from .errors import handle_error
+
+
+async def answer_no_route(c: Context[Any, Any]) -> Response:
+    """Returns the response to a request that no route handled.
+
+    With `method_not_allowed`, and if the path has routes for other methods, that is a 405, or the
+    response to OPTIONS (RFC 9110 sections 15.5.6 and 9.3.7). The 405 is an HTTPException that
+    `on_error` can handle.
+    """
+    state = c._state
+    if state.method_not_allowed_at(c._path) and not _have_handler(c._match[0]):
+        allowed = _allowed_methods(state, c._path)
+        if allowed:
+            headers = {"allow": allowed}
+            if c._method == "OPTIONS":
+                return c.body(None, 204, headers)
+            refusal = HTTPException(405, "405 Method Not Allowed", headers=headers)
+            return await handle_error(refusal, c, is_of_path=True)
+    return await c.not_found()
+
+
+def _allowed_methods(state: AppState, path: str) -> str:
+    """Returns the value of `Allow` for a path; an empty str if it has no routes."""
+    match = state.table.router.match
+    allowed = [
+        method
+        for method in state.table.methods()
+        if method != METHOD_NAME_ALL and _have_handler(match(method, path)[0])
+    ]
+    return _allow(tuple(allowed)) if allowed else ""
+
+
+# An app has few of these.
+@lru_cache
+def _allow(methods: tuple[str, ...]) -> str:
+    allowed = {*methods, "OPTIONS"}
+    if "GET" in allowed:
+        allowed.add("HEAD")
+    return ", ".join(sorted(allowed))
+
+
+def _have_handler(matched: Iterable[tuple[Route, Any]]) -> bool:
+    """Returns whether the routes of a request have a handler, and not only middleware."""
+    return any(not route.takes_next for route, _ in matched)

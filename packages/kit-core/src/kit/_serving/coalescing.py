@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""Sends chunks together that a stream yields without waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import Any
+
+from kit.authoring.cancellation import is_shielded
+from kit.web._streams import encode_chunk
+
+from .client import Client
+from .fairness import SHORT_S, countdown, let_others_run
+from .types import Send
+
+# In bytes. Joining larger chunks would save little time, and copy a lot of data.
+SMALL_CHUNK_BYTES = 2048
+_CHUNKS_PER_MESSAGE = 64
+# The clock is read after each eighth chunk.
+_CHUNKS_BETWEEN_LOOKS = countdown(7)
+# For the reason, see `_CHUNKS_BETWEEN_TURNS` of `stream`.
+_MESSAGES_BETWEEN_TURNS = 4
+
+
+class Bursts:
+    """Sends the chunks of a stream that come in bursts, up to 64 of them in one message.
+
+    A server writes each message to its socket, and each write can become a packet. With small
+    chunks, that takes far longer than the stream itself. Node.js, too, joins what is written to a
+    response before its event loop goes on.
+
+    What the stream has yielded is sent while it waits, and before an exception of its own is
+    raised. If it is slow without waiting, chunks are held for a millisecond, and until the clock is
+    read. If sending fails while the stream waits, the stream is cancelled there, as it is when the
+    client disconnects.
+
+    Args:
+        chunks: The chunks, an async iterator whose `__aiter__` returns itself.
+        send: Sends messages to the server.
+        client: The client. Nothing more is sent once it is gone.
+        task: The running task.
+
+    Attributes:
+        has_ended: Whether the stream has ended, and all of its chunks were sent.
+        futile: How many bursts in a row were too short to be worth it.
+    """
+
+    __slots__ = (
+        "_cancellations",
+        "_chunks",
+        "_client",
+        "_has_interrupted",
+        "_is_reading",
+        "_loop",
+        "_meanwhile",
+        "_pending",
+        "_send",
+        "_task",
+        "_wait_handle",
+        "futile",
+        "has_ended",
+    )
+
+    def __init__(self, chunks: Any, send: Send, client: Client, task: asyncio.Task[Any]) -> None:
+        self._chunks = chunks
+        self._send = send
+        self._client = client
+        self._task = task
+        self._loop = task.get_loop()
+        self._cancellations = 0  # task.cancelling() when the burst began
+        self._has_interrupted = False  # whether _note_sent() has cancelled the task in this burst
+        self._is_reading = False  # whether it is for the stream that the task waits, if it waits
+        self._wait_handle: asyncio.Handle | None = None
+        # Empty until the stream has waited. Then it has what sends meanwhile: a task, or None if
+        # nothing was pending.
+        self._meanwhile: list[asyncio.Task[None] | None] = []
+        self._pending: list[bytes] = []
+        self.futile = 0
+        self.has_ended = False
+
+    async def send_burst(self) -> None:
+        """Sends chunks until the stream waits, becomes slow or ends, or the client is gone.
+
+        Raises:
+            Exception: The exception of the stream, or that of the server if the client isn't gone.
+        """
+        self._cancellations = self._task.cancelling()
+        self._has_interrupted = False
+        self.futile += 1
+        try:
+            await self._send_until_wait()
+        except GeneratorExit:  # closed: nothing can be awaited
+            self._stop_noticing_waits()
+            raise
+        except asyncio.CancelledError:
+            self._stop_noticing_waits()
+            if not await self._finish_cancelled():
+                raise
+        except BaseException:
+            self._stop_noticing_waits()
+            await self._send_rest()
+            raise
+        else:
+            self._stop_noticing_waits()
+            await self._send_rest()
+        if not self.has_ended:
+            await let_others_run()
+
+    async def _send_until_wait(self) -> None:
+        """Sends chunks; those that are pending at the end are left to `_send_rest`."""
+        pending, meanwhile, small = self._pending, self._meanwhile, SMALL_CHUNK_BYTES
+        left = _CHUNKS_BETWEEN_LOOKS
+        messages = 0
+        self._notice_waits()
+        slow_from = monotonic() + SHORT_S
+        async for chunk in self._chunks:
+            if chunk.__class__ is not bytes:
+                chunk = encode_chunk(chunk)
+            pending.append(chunk)
+            if meanwhile:
+                return
+            if left is not None and len(chunk) <= small:
+                (left,) = left
+                continue
+            left = _CHUNKS_BETWEEN_LOOKS
+            self.futile = 0
+            if len(chunk) > small or monotonic() > slow_from:
+                return
+            if len(pending) < _CHUNKS_PER_MESSAGE:
+                continue
+            body = b"".join(pending)
+            pending.clear()
+            if not body:
+                continue
+            self._is_reading = False
+            # PERF: inlined from _send_bodies().
+            message = {"type": "http.response.body", "body": body, "more_body": True}
+            try:
+                await self._send(message)
+            except OSError as error:
+                self._client.note_gone(error)
+                return
+            messages += 1
+            if messages % _MESSAGES_BETWEEN_TURNS == 0:
+                await let_others_run()
+            self._notice_waits()
+            slow_from = monotonic() + SHORT_S
+        self.has_ended = True
+
+    def _notice_waits(self) -> None:
+        """Has `_note_wait` called once the stream waits."""
+        self._is_reading = True
+        if self._wait_handle is None:
+            self._wait_handle = self._loop.call_soon(self._note_wait)
+
+    def _stop_noticing_waits(self) -> None:
+        if self._wait_handle is not None:
+            self._wait_handle.cancel()
+            self._wait_handle = None
+
+    def _note_wait(self) -> None:
+        """Called by the event loop, so the task waits for something.
+
+        What is pending is sent by another task, since this one may be within timeouts and cancel
+        scopes of the stream.
+        """
+        self._wait_handle = None
+        if not self._is_reading:  # it waits for the server
+            return
+        sending = None
+        if self._pending:
+            sending = self._loop.create_task(self._send_bodies(self._take_pending()))
+            sending.add_done_callback(self._note_sent)
+        self._meanwhile.append(sending)
+
+    def _note_sent(self, sending: asyncio.Task[None]) -> None:
+        """If sending has failed, cancels the stream where it waits, unless that is shielded."""
+        has_failed = sending.cancelled() or sending.exception() is not None
+        is_futile = has_failed or self._client.is_gone
+        if sending in self._meanwhile and is_futile and not is_shielded(self._task):
+            self._has_interrupted = True
+            self._task.cancel()
+
+    async def _finish_cancelled(self) -> bool:
+        """Ends what sends, after a cancellation; returns whether only `_note_sent` has cancelled.
+
+        Raises:
+            Exception: The exception of the server, if the client isn't gone.
+        """
+        was_interrupted = self._has_interrupted
+        try:
+            await self._send_rest(is_cancelled=True)
+        except asyncio.CancelledError:
+            return False
+        return was_interrupted and self._task.cancelling() <= self._cancellations
+
+    async def _send_rest(self, *, is_cancelled: bool = False) -> None:
+        """Undoes an interruption, and waits until what is pending was sent.
+
+        Args:
+            is_cancelled: Whether the stream has raised a CancelledError. What sends is cancelled,
+                too, if this task was.
+        """
+        if self._has_interrupted:
+            self._task.uncancel()
+        sending = self._meanwhile.pop() if self._meanwhile else None
+        if sending is not None:
+            is_cancelled = is_cancelled and self._task.cancelling() > self._cancellations
+            if is_cancelled:
+                sending.cancel()
+            await _end_of(sending, is_cancelled=is_cancelled)
+        if self._pending and not self._client.is_gone:
+            await self._send_bodies(self._take_pending())
+
+    def _take_pending(self) -> tuple[bytes, ...]:
+        """Returns the bodies of the messages for the pending chunks, which are removed."""
+        pending = self._pending
+        # Only the last one can be large. It isn't copied.
+        large = (pending.pop(),) if len(pending[-1]) > SMALL_CHUNK_BYTES else ()
+        bodies = (b"".join(pending), *large)
+        pending.clear()
+        return bodies
+
+    async def _send_bodies(self, bodies: tuple[bytes, ...]) -> None:
+        for body in bodies:
+            if body:
+                message = {"type": "http.response.body", "body": body, "more_body": True}
+                try:
+                    await self._send(message)
+                except OSError as error:
+                    self._client.note_gone(error)
+                    return
+
+
+async def _end_of(sending: asyncio.Task[None], *, is_cancelled: bool) -> None:
+    """Waits for a task, which is cancelled if this one is.
+
+    Args:
+        sending: The task.
+        is_cancelled: Whether it was cancelled before. It is cancelled only once, so that it can
+            clean up even if an outer cancel scope repeats that.
+
+    Raises:
+        Exception: The exception of the task.
+    """
+    cancelled: asyncio.CancelledError | None = None
+    while not sending.done():
+        try:
+            await asyncio.wait([sending])
+        except asyncio.CancelledError as error:
+            cancelled = error
+            if not is_cancelled:
+                is_cancelled = True
+                sending.cancel()
+    if cancelled is not None and sending.cancelled():
+        raise cancelled  # anyio recognizes its own by the message
+    sending.result()
+    if cancelled is not None:
+        raise cancelled
+
+
+def bursts_of(chunks: Any, send: Send, client: Client) -> Bursts | None:
+    """Returns what sends the chunks of a stream in bursts; None outside of asyncio's tasks."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # the event loop is trio's
+        return None
+    return None if task is None else Bursts(chunks, send, client, task)

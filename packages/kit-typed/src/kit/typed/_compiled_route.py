@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""A typed endpoint at one method and pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from kit.interface import METHOD_NAME_ALL, Context, RouterRoute, ValidationProblem
+from kit.interface.metadata import attach, combine_security, get_facts
+from kit.router.patterns import covers
+
+from ._compiled_endpoint import CompiledEndpoint
+from ._documentation import documented_type
+from ._resolution import Resolution, show
+from ._responses import responses_of
+from ._signature import REQUIRED, Signature
+from ._types import allows_none, never_fits
+from ._unread_parameters import unread_name
+
+
+class CompiledRoute:
+    """An endpoint at one method and pattern.
+
+    Args:
+        signature: The endpoint.
+        status: The status of its result, or None.
+        method: The method.
+        pattern: The whole pattern.
+
+    Attributes:
+        resolution: The sources of its values, without overrides.
+        handler: The function that handles its requests.
+    """
+
+    def __init__(self, signature: Signature, status: int | None, method: str, pattern: str) -> None:
+        self._signature = signature
+        self._status = status
+        self._method = method
+        self._pattern = pattern
+        self._overrides: list[Mapping[Any, Signature]] = []
+        self._endpoint = self._compile()
+        self.resolution = self._endpoint.resolution
+
+        async def handler(c: Context[Any, Any]) -> Any:
+            return await self._endpoint.run(c)
+
+        self.handler = handler
+
+    def _compile(self) -> CompiledEndpoint:
+        overrides = {key: value for each in self._overrides for key, value in each.items()}
+        resolution = Resolution(self._signature, self._method, self._pattern, overrides)
+        return CompiledEndpoint(resolution, self._status)
+
+    def override(self, overrides: Mapping[Any, Signature]) -> None:
+        """Replaces dependencies by other functions from now on."""
+        self._overrides.append(overrides)
+        try:
+            self._endpoint = self._compile()
+        except TypeError:
+            self._overrides.remove(overrides)
+            raise
+
+    def restore(self, overrides: Mapping[Any, Signature]) -> None:
+        """Ends an `override`."""
+        self._overrides = [each for each in self._overrides if each is not overrides]
+        self._endpoint = self._compile()
+
+    def check(self, before: Sequence[RouterRoute], route: RouterRoute | None = None) -> None:
+        """Rejects parameters that nothing provides, and names in the pattern that nothing reads.
+
+        See `kit.authoring.route_hooks`.
+        """
+        place = f"{self._method} {self._pattern!r}"
+        for signature, name in self.resolution.absent:
+            signature.refuse(
+                f"Path() reads the parameter {name!r} of the path, which {place} doesn't have"
+            )
+        if route is not None:
+            self._check_names(before, route)
+        variables = [each for each in self.resolution.context_values if not each.is_env]
+        provided = self._provided(before) if variables else {}
+        for value in variables:
+            kind = value.parameter.annotation
+            if value.name in provided:
+                if never_fits(provided[value.name], kind):
+                    value.signature.refuse(
+                        f"Var() reads the variable {value.name!r} ({place}) as {show(kind)}, but "
+                        f"the middleware before the route provides {show(provided[value.name])}: "
+                        "write that type, or correct the one that the middleware declares"
+                    )
+            elif value.parameter.is_required and not allows_none(kind):
+                value.signature.refuse(
+                    f"Var() reads the variable {value.name!r} ({place}), which no middleware before"
+                    " the route provides: register the middleware before it; if its factory "
+                    "doesn't declare the variable, declare it with "
+                    f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
+                )
+
+    def check_env(self, env: Mapping[str, Any]) -> None:
+        """Rejects values of `c.env` that aren't there, see `kit.authoring.route_hooks`."""
+        for value in self._endpoint.resolution.context_values:
+            if not (value.is_env and value.parameter.is_required):
+                continue
+            with suppress(KeyError):
+                env[value.name]  # not `in`: a mapping may make what is missing
+                continue
+            names = ", ".join(map(repr, env)) or "nothing"
+            value.signature.refuse(
+                f"Env() reads c.env[{value.name!r}] ({self._method} {self._pattern!r}), which no "
+                f"lifespan yields, but {names}: yield it in the lifespan of the app, or give the "
+                "parameter a default"
+            )
+
+    def _check_names(self, before: Sequence[RouterRoute], route: RouterRoute) -> None:
+        """Rejects a parameter of the route's own pattern that nothing reads."""
+        read = self.resolution.path_names
+        # A dependency or a decorator above @typed that gets the context can read all of them.
+        if read is None or self._is_wrapped(route.handler):
+            return
+        name = unread_name(route, before, read)
+        if name is None:
+            return
+        added = f"{name}: str" if name.isidentifier() else f"with Path({name!r})"
+        self._signature.refuse(
+            f"the pattern {self._pattern!r} ({self._method}) has {':' + name!r}, which no "
+            f"parameter reads: add a parameter {added}, or remove it from the pattern, or write * "
+            "there"
+        )
+
+    def _is_wrapped(self, handler: Any) -> bool:
+        """Returns whether a decorator is between the route and this handler."""
+        layers = 0
+        while handler is not None and handler is not self.handler:
+            layers += 1
+            handler = getattr(handler, "__wrapped__", None)
+        return handler is None or layers > (1 if self.resolution.connection else 0)
+
+    def _provided(self, before: Sequence[RouterRoute]) -> dict[str, Any]:
+        """Returns the variables that middleware sets, with their types; the last one counts."""
+        names: dict[str, Any] = {}
+        for route in before:
+            provides = get_facts(route.handler).provides if route.takes_next else ()
+            is_around = provides and route.method in (METHOD_NAME_ALL, self._method)
+            if is_around and covers(route.path, self._pattern):
+                names.update(provides)
+        return names
+
+    def with_facts(self, handler: Any) -> Any:
+        """Attaches the metadata of the endpoint for tools."""
+        resolution = self.resolution
+        validates: dict[Any, Any] = {}
+        for source in resolution.sources:
+            if source.target not in validates:
+                same = [each for each in resolution.sources if each.target == source.target]
+                validates[source.target] = documented_type(same)
+        if resolution.body is not None:
+            validates["json"] = resolution.body.documented_type
+            attach(handler, body_required=resolution.body.default is REQUIRED)
+        responses: dict[int, Any] = {}
+        for call in resolution.calls:
+            responses.update(get_facts(call.signature.function).responses)
+        if validates:
+            responses[400] = ValidationProblem
+        if not resolution.connection:
+            responses.update(responses_of(self._signature.returns, self._status))
+        attach(handler, validates=validates, responses=responses, source=resolution.describe())
+        # The exceptions of these functions are documented too.
+        calls = tuple(call.signature.function for call in resolution.calls)
+        if calls:
+            attach(handler, typed_calls=calls)
+        # Every guard among the dependencies can reject a request.
+        security = combine_security([self._signature.function, *calls])
+        return attach(handler, security=security) if security else handler

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Reads the values that an endpoint needs from a request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from kit.authoring.vary import depend_on
+from kit.cookie import get_cookie
+from kit.http.media_types import JSON, is_json
+from kit.interface import Context, HTTPException, ValidationTarget
+from kit.validator.schemas import check_memory, read_contents, split_values
+
+from ._signature import REQUIRED
+from ._sources import JsonBody, Source
+
+# RFC 8259 section 8.1: a byte order mark may be ignored.
+MARK = b"\xef\xbb\xbf"
+
+
+class MissingError(ValueError):
+    """The request has no JSON body."""
+
+
+class MalformedError(ValueError):
+    """The body is a form that can't be parsed."""
+
+
+def read_text(c: Context[Any, Any], source: Source) -> dict[str, Any]:
+    """Returns the values of a part of the request, except forms, by name."""
+    values = _READERS[source.target](c, source)
+    return _without_others(values, source) if source.others else values
+
+
+def _without_others(values: dict[str, Any], source: Source) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in source.others}
+
+
+def _read_params(c: Context[Any, Any], source: Source) -> dict[str, Any]:
+    req = c.req
+    if source.is_model:
+        return _as_lists(source, req.param())
+    values = {}
+    for field in source.fields:
+        value = req.param(field.key)
+        if value is not None:
+            values[field.key] = value
+    return values
+
+
+def _read_cookies(c: Context[Any, Any], source: Source) -> dict[str, Any]:
+    return _as_lists(source, get_cookie(c))
+
+
+def _as_lists(source: Source, values: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the values, in a list for fields that take one."""
+    names = _names_with_lists(source, values)
+    return {**values, **{name: [values[name]] for name in names}}
+
+
+def _read_query(c: Context[Any, Any], source: Source) -> dict[str, Any]:
+    values = c.req.query()
+    names = _names_with_lists(source, values)
+    if not names:
+        return values
+    every = c.req.queries()
+    return {**values, **{name: every[name] for name in names}}
+
+
+def _names_with_lists(source: Source, values: Mapping[str, str]) -> Collection[str]:
+    """Returns the names in the request whose values are all used."""
+    if source.schema.takes_lists:
+        return [*values]
+    return source.lists & values.keys() if source.lists else ()
+
+
+def _read_headers(c: Context[Any, Any], source: Source) -> dict[str, Any]:
+    # APPSEC: or a cache would send the response of one client to another.
+    depend_on(c, source.vary)
+    separated = source.schema.separated
+    values: dict[str, Any] = {}
+    if source.is_model and not source.schema.forbids:
+        # APPSEC: a header spelled like the field, with `_`, is a different header: a client could
+        # send `x_user` past a proxy that filters `x-user`.
+        own = {name for field in source.schema.fields for name in field[:2]}
+        values = {name: value for name, value in c.req.header().items() if name not in own}
+    for key, header, takes_list in source.headers:
+        value: Any = c.req.header(header)
+        if value is None:
+            continue
+        if takes_list:
+            value = c.req.raw.headers.get_all(header)
+        values[key] = split_values(value) if key in separated else value
+    return values
+
+
+_READERS: dict[ValidationTarget, Callable[[Context[Any, Any], Source], dict[str, Any]]] = {
+    "param": _read_params,
+    "query": _read_query,
+    "header": _read_headers,
+    "cookie": _read_cookies,
+}
+
+
+async def read_form(c: Context[Any, Any], source: Source) -> dict[str, Any]:
+    """Returns the values of a form by name.
+
+    Raises:
+        MalformedError: If it can't be parsed.
+    """
+    schema = source.schema
+    try:
+        values = dict(await c.req.parse_body())
+    except HTTPException as error:
+        if error.status != 400:
+            raise
+        text = str(error.message)
+        raise MalformedError(text.partition(": ")[2] or text) from error
+    if source.lists or schema.takes_lists:
+        every = await c.req.parse_body(all=True)
+        for name in values if schema.takes_lists else source.lists & values.keys():
+            value = every[name]
+            values[name] = value if isinstance(value, list) else [value]
+    if source.is_model:
+        for name in [name for name, value in values.items() if _is_unfilled(value)]:
+            del values[name]
+        if source.contents:
+            await read_contents(values, source.contents, c.req.max_memory_size_bytes)
+        return _without_others(values, source)
+    await _take_files(values, source, c.req.max_memory_size_bytes)
+    return values
+
+
+async def _take_files(values: dict[str, Any], source: Source, most: int | None) -> None:
+    read = [field.key for field in source.fields if field.is_bytes]
+    if read:
+        check_memory(values, read, most)
+    for field in source.fields:
+        value = values.get(field.key)
+        if value is not None and (field.is_file or field.is_bytes):
+            await _take_file(values, field.key, value, as_bytes=field.is_bytes)
+
+
+async def _take_file(values: dict[str, Any], key: str, value: Any, *, as_bytes: bool) -> None:
+    if isinstance(value, list):
+        files = [each for each in value if not _is_unfilled(each)]
+        if files:
+            values[key] = [await _content(each) for each in files] if as_bytes else files
+        else:
+            del values[key]
+    elif _is_unfilled(value):
+        del values[key]
+    elif as_bytes:
+        values[key] = await _content(value)
+
+
+def _is_unfilled(value: Any) -> bool:
+    """Returns whether a browser sent a file input without a chosen file."""
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_unfilled, value))
+    return not isinstance(value, str) and value.size == 0 and not value.name
+
+
+async def _content(value: Any) -> bytes:
+    content: bytes = value.encode() if isinstance(value, str) else await value.bytes()
+    return content
+
+
+async def read_json(c: Context[Any, Any], body: JsonBody) -> Any:
+    """Returns the value of a JSON body, or the default of an absent one.
+
+    Raises:
+        MissingError: If there is no body, or one that isn't JSON.
+        ValueError: If it doesn't fit its type.
+    """
+    req = c.req
+    kind = req.header("content-type")
+    if kind == JSON or is_json(kind):
+        content = (await req.bytes()).removeprefix(MARK)
+        return body.create_default() if body.is_absent(content) else body.schema.load(content)
+    if body.default is REQUIRED or await c.req.bytes():
+        raise MissingError
+    return body.create_default()
