@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-FILE = Path(__file__).resolve().parents[1] / "conduit" / "Conduit.postman_collection.json"
+FILE = Path(__file__).resolve().parents[1] / "examples/conduit" / "Conduit.postman_collection.json"
 _ASSERTION = re.compile(r"""\s*tests\[(?P<quote>['"])(?P<label>.*)(?P=quote)\] = (?P<test>.*);""")
 _SETTING = re.compile(r"\s*pm\.globals\.set\('(\w+)', (\w+)\.(\w+)\);")
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")

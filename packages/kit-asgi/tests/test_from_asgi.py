@@ -3,7 +3,7 @@
 
 Small applications, on asyncio and trio, in process and served. How a request ends, lifespans and
 `from_wsgi` are in test_from_asgi_end.py; other frameworks and real servers are in
-tests/test_foreign_apps.py of the workspace.
+tests/servers/test_foreign_apps.py of the workspace.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Applications of real frameworks in process, as in a test; see also tests/test_foreign_apps.py."""
+"""Applications of real frameworks in process; tests/servers/test_foreign_apps.py serves them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`from_wsgi`, with applications of its own; Flask and Django are in tests/test_foreign_apps.py."""
+"""`from_wsgi`, with small applications; tests/servers/test_foreign_apps.py has Flask and Django."""
 
 from __future__ import annotations
 

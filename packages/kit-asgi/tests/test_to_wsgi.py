@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`to_wsgi`, called as a server calls it; served by real servers in tests/test_behaviours.py."""
+"""`to_wsgi`, called as a server calls it; tests/servers/test_behaviours.py has real servers."""
 
 from __future__ import annotations
 

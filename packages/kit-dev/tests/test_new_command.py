@@ -161,7 +161,7 @@ def test_plugin(
     needed: list[str],
     folder: Path,
 ) -> None:
-    """tests/test_kit_command.py installs them, and runs their tests."""
+    """tests/packaging/test_kit_command.py installs them, and runs their tests."""
     result = new("My.Shop", "--template", template)
     assert result.exit_code == 0
     assert result.output.endswith(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kit on an RSGI server written by hand; tests/test_servers.py has a real one."""
+"""Kit on an RSGI server written by hand; tests/servers/test_servers.py has a real one."""
 
 from __future__ import annotations
 

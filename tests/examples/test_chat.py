@@ -17,11 +17,12 @@ import pytest
 from redis_server import RedisServer, running
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from workspace import ROOT
 
 # Example apps are served by one interpreter; what differs between them shows in smaller tests.
 pytestmark = pytest.mark.once
 
-FOLDER = Path(__file__).resolve().parent.parent / "examples" / "chat"
+FOLDER = ROOT / "examples" / "chat"
 PATIENCE_S = 20.0
 
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from serving import ServedApp
+from workspace import ROOT
 
-CONDUIT = Path(__file__).resolve().parent.parent / "examples" / "conduit"
+CONDUIT = ROOT / "examples" / "conduit"
 PASSWORD = "correct horse"
 COLOR_SCHEME = "prefers-color-scheme"
 

@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 import pytest
 from checkout import Checkout
 from commands import run
+from workspace import ROOT
 
 from kit import Kit
 
 pytestmark = pytest.mark.once
 
-ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, get_origin
 
 import pytest
+from workspace import ROOT
 
 from kit import Context, Kit, Response
 from kit.session.stores import MemoryStore
 
-PACKAGES = Path(__file__).parent.parent / "packages"
+PACKAGES = ROOT / "packages"
 
 
 class Wrong:

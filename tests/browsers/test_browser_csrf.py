@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import quote
 
 import httpx
 import pytest
 from browser import Browser
+from workspace import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
-SUPPORT = Path(__file__).parent / "support"
+SUPPORT = ROOT / "tests" / "support"
 TYPES = ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"]
 
 

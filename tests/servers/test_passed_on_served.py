@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +12,11 @@ import servers
 from exchanges import by_asgi, by_rsgi
 from passed_on_app import UPSTREAM, app
 from wire import responses
+from workspace import ROOT
 
 from kit import Kit, Response
 
-SUPPORT = Path(__file__).parent / "support"
+SUPPORT = ROOT / "tests" / "support"
 PATHS = (
     *("/whole", "/stream", "/length", "/short", "/by-c", "/by-argument", "/by-set-headers"),
     "/afterwards",

@@ -114,7 +114,7 @@ def test_they_pass_as_they_are(extended: Checkout) -> None:
         "sample_for_tests or oauth2 or sign_and or site_is_whole or all_public_names or island "
         "or all_code or docs/index or reference/index"
     )
-    assert " passed" in python(*pytest_, "tests/test_docs.py", "-k", about)
+    assert " passed" in python(*pytest_, "tests/docs/test_docs.py", "-k", about)
     assert python("-c", "from kit import sample_for_tests as made; print(*made.__all__)") == (
         "sample_for_tests\n"
     )

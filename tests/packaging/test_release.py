@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 from commands import clean_environment, run
+from workspace import ROOT
 
 pytestmark = pytest.mark.once
 
-ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "release.py"
 REPOSITORY = "https://code.example/kit"
 PROJECT = """\

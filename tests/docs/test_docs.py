@@ -38,10 +38,10 @@ READMES = (
 )
 # Pages with code that other tests follow.
 FOLLOWED_BY = {
-    "docs/publish-middleware.md": "tests/test_docs_projects.py",
-    "docs/publish-router.md": "tests/test_docs_projects.py",
-    "examples/plugin-middleware/README.md": "tests/test_plugin_middleware.py",
-    "examples/plugin-router/README.md": "tests/test_plugin_router.py",
+    "docs/publish-middleware.md": "tests/docs/test_docs_projects.py",
+    "docs/publish-router.md": "tests/docs/test_docs_projects.py",
+    "examples/plugin-middleware/README.md": "tests/packaging/test_plugin_middleware.py",
+    "examples/plugin-router/README.md": "tests/packaging/test_plugin_router.py",
 }
 # Those for developers of Kit itself: their commands take a clone, the network, or half an hour.
 FOR_DEVELOPERS = {"CONTRIBUTING.md", "benchmarks/README.md"}

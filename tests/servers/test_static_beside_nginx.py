@@ -20,13 +20,14 @@ from urllib.parse import urljoin
 import nginx
 import pytest
 from serving import ServedApp
+from workspace import ROOT
 
 pytestmark = [
     pytest.mark.once,
     pytest.mark.skipif(nginx.missing() is not None, reason=str(nginx.missing())),
 ]
 
-SUPPORT = Path(__file__).parent / "support"
+SUPPORT = ROOT / "tests" / "support"
 MODIFIED_S = 1_700_000_000
 BEFORE, SAME, AFTER = (f"Tue, 14 Nov 2023 22:13:{second} GMT" for second in (19, 20, 21))
 COMPARED = (

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import Browser, ScriptError
+from workspace import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
-SUPPORT = Path(__file__).parent / "support"
+SUPPORT = ROOT / "tests" / "support"
 # Returns what a script is told of a response.
 FETCH = """
 const response = await fetch(args[0], args[1]);

@@ -17,11 +17,12 @@ import httpx
 import pytest
 from linting import lint_response
 from serving import ServedApp
+from workspace import ROOT
 
 # Example apps are served by one interpreter; what differs between them shows in smaller tests.
 pytestmark = pytest.mark.once
 
-SITE = Path(__file__).resolve().parent.parent / "examples" / "site"
+SITE = ROOT / "examples" / "site"
 HTMX = {"HX-Request": "true"}
 PASSWORD = "correct horse"
 

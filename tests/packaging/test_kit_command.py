@@ -21,10 +21,10 @@ import httpx
 import pytest
 from commands import clean_environment, run
 from environments import install, install_pinned, new_environment, with_needed
+from workspace import ROOT
 
 pytestmark = pytest.mark.once
 
-ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "packages" / "kit-dev" / "README.md").read_text()
 KIT = [sys.executable, "-m", "kit"]
 STARTUP_S = 30.0

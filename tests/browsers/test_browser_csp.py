@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from workspace import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
-SUPPORT = Path(__file__).resolve().parent / "support"
+SUPPORT = ROOT / "tests" / "support"
 LOADED = """
 return {
   ran: {...document.body.dataset},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kit's middleware against the recorded answers of Hono 4.13 in `conformance/`.
+"""Kit's middleware against the recorded answers of Hono 4.13 beside this file.
 
 The differences that are meant are the rules of `compare.py` and `middleware_compare.py`.
 """
@@ -17,12 +17,13 @@ from typing import Any
 
 import pytest
 import servers
+from workspace import ROOT
 
 # The tests of the packages run on every interpreter.
 pytestmark = pytest.mark.once
 
-SUPPORT = Path(__file__).parent / "support"
-HERE = Path(__file__).parent / "conformance"
+SUPPORT = ROOT / "tests" / "support"
+HERE = Path(__file__).parent
 # The modules of the programs.
 MODULES: tuple[str, ...] = (
     "accepts",

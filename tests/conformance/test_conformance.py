@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kit against the recorded answers of Hono 4.13 in `conformance/` (its README says what they are).
+"""Kit against the recorded answers of Hono 4.13 beside this file; the README says what they are.
 
 The differences that are meant are the rules of `compare.py`.
 """
@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-HERE = Path(__file__).parent / "conformance"
+HERE = Path(__file__).parent
 
 
 def load(name: str) -> ModuleType:

@@ -16,15 +16,16 @@ import schemathesis_run
 from browser import Browser
 from commands import run
 from openapi_spec_validator import validate
+from workspace import ROOT
 
 from kit import Kit
 from kit.openapi import build_document
 from kit.router import SmartRouter, TrieRouter
 
-SUPPORT = Path(__file__).parent / "support"
+SUPPORT = ROOT / "tests" / "support"
 pytestmark = pytest.mark.once
 
-BOOKSHELF = Path(__file__).parent.parent / "examples" / "bookshelf"
+BOOKSHELF = ROOT / "examples" / "bookshelf"
 
 PAGES = '''
 from kit import Context, Kit, Response

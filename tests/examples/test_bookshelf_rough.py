@@ -17,11 +17,12 @@ from typing import Any
 
 import httpx
 import pytest
+from workspace import ROOT
 
 # Example apps are served by one interpreter; what differs between them shows in smaller tests.
 pytestmark = pytest.mark.once
 
-FOLDER = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
+FOLDER = ROOT / "examples" / "bookshelf"
 TOKEN = {"authorization": "Bearer t0ken"}
 WAIT_S = 20.0
 

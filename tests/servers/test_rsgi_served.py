@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What RSGI does in its own way, on a real granian; tests/test_servers.py has what is the same."""
+"""What RSGI does in its own way, on a real granian; test_servers.py has what is the same."""
 
 from __future__ import annotations
 

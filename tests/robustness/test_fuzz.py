@@ -4,7 +4,7 @@
 Whatever a client sends, and wherever client or server break off: no exception gets out of the app,
 what it sends is one valid HTTP response, and nothing is left open.
 
-`KIT_FUZZ_EXAMPLES=5000 uv run pytest tests/test_fuzz.py` is a long run.
+`KIT_FUZZ_EXAMPLES=5000 uv run pytest tests/robustness/test_fuzz.py` is a long run.
 """
 
 from __future__ import annotations

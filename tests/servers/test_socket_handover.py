@@ -9,15 +9,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from behaviours_wire import Request, read
+from workspace import ROOT
 
 pytestmark = pytest.mark.once
 
 WAIT_S = 30
-HERE = Path(__file__).parent / "support"
+HERE = ROOT / "tests" / "support"
 COMMANDS = {
     "uvicorn": ["uvicorn", "--fd={fd}", "behaviours_app:app"],
     "hypercorn": ["hypercorn", "--bind=fd://{fd}", "behaviours_app:app"],

@@ -16,8 +16,9 @@ from typing import Any
 
 import httpx
 import pytest
+from workspace import ROOT
 
-FOLDER = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
+FOLDER = ROOT / "examples" / "bookshelf"
 TOKEN = {"authorization": "Bearer bookshelf"}
 pytestmark = pytest.mark.slow
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import httpx
 import pytest
+from workspace import ROOT
 
 # Example apps are served by one interpreter; what differs between them shows in smaller tests.
 pytestmark = pytest.mark.once
 
-FOLDER = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
+FOLDER = ROOT / "examples" / "bookshelf"
 TOKEN = {"authorization": "Bearer t0ken"}
 DUNE = {"title": "Dune", "author": "Frank Herbert", "year": 1965, "isbn": "978-0-441-01359-3"}
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
