@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import anyio
@@ -399,14 +400,21 @@ def test_a_thread_is_waited_for(run: Callable[..., Any]) -> None:
 
 
 def test_an_abandoned_thread_goes_on(run: Callable[..., Any]) -> None:
-    may_end, has_ended = threading.Event(), threading.Event()
+    has_begun, may_end, has_ended = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:
+        has_begun.set()
         may_end.wait(LONG_S)
         has_ended.set()
 
     async def handler(c: Context) -> Response:
-        await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        async with anyio.create_task_group() as tasks:
+            in_thread = partial(anyio.to_thread.run_sync, work, abandon_on_cancel=True)
+            tasks.start_soon(in_thread)
+            # A thread that is cancelled before it has begun never runs.
+            with anyio.CancelScope(shield=True):
+                while not has_begun.is_set():
+                    await anyio.sleep(0)
         raise AssertionError
 
     async def main() -> tuple[int, str]:
