@@ -250,3 +250,19 @@ def test_braces_within_an_expression(make: Any, pattern: str, path: str, value: 
     params = {pattern[2:].partition("{")[0]: value}
     assert resolve(router.match("GET", path)) == [(1, params)]
     assert resolve(router.match("GET", "/2026/1")) == []
+
+
+@pytest.mark.parametrize(
+    "router", [RegExpRouter, TrieRouter, LinearRouter, PatternRouter, default_router]
+)
+def test_a_lookahead_sees_only_its_segment(router: Any) -> None:
+    matches = router()
+    matches.add("GET", "/:x{a(?=/)}/b", 1)
+    matches.add("GET", "/:x{[a-z]+(?!/b)}/b", 2)
+    assert [handler for handler, _ in matches.match("GET", "/a/b")[0]] == [2]
+
+
+@pytest.mark.parametrize("pattern", ["/:x{(a)(b)}", "/:x{(a|b)(c)}/z"])
+def test_groups_beside_each_other_are_no_outer_group(pattern: str) -> None:
+    with pytest.raises(UnsupportedPathError):
+        RegExpRouter[int]().add("GET", pattern, 1)
