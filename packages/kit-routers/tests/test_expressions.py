@@ -262,7 +262,7 @@ def test_a_lookahead_sees_only_its_segment(router: Any) -> None:
     assert [handler for handler, _ in matches.match("GET", "/a/b")[0]] == [2]
 
 
-@pytest.mark.parametrize("pattern", ["/:x{(a)(b)}", "/:x{(a|b)(c)}/z"])
+@pytest.mark.parametrize("pattern", ["/:x{(a)(b)}", "/:x{(a|b)(c)}/z", "/:x{(a)(?:b)}"])
 def test_groups_beside_each_other_are_no_outer_group(pattern: str) -> None:
     with pytest.raises(UnsupportedPathError):
         RegExpRouter[int]().add("GET", pattern, 1)
