@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The results of the router that are kept. A client chooses paths and methods, so neither long paths
 # nor unknown methods are kept.
-_MOST_MATCHES = 256
+_MOST_MATCHES = 64
 _LONGEST_PATH = 256
 _COMMON_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from importlib import import_module
 from types import UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -156,12 +157,13 @@ def _type_of(field: Any) -> Any:
 
 def _schema_of_pydantic(kind: Any, metadata: list[Any]) -> dict[str, Any] | None:
     """Returns the schema of a type that msgspec can't describe; None if pydantic can't, either."""
-    from pydantic import TypeAdapter  # loaded already, as for any of its types
+    # Loaded already, as for any of its types; type checkers may not have it.
+    pydantic: Any = import_module("pydantic")
 
     for each in metadata:
         kind = Annotated[kind, each]
     try:
-        schema = TypeAdapter(kind).json_schema()
+        schema = pydantic.TypeAdapter(kind).json_schema()
     except Exception:
         return None
     written: dict[str, Any] = _inlined(schema, schema.pop("$defs", {}), ())

@@ -10,6 +10,7 @@ import enum
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, NoReturn, get_args
 
 import msgspec
@@ -301,8 +302,8 @@ def _struct(target: str, fields: list[Field], signature: Signature) -> Any:
 
 
 def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
-    from pydantic import Field as PydanticField  # loaded already, as for any model
-    from pydantic import create_model
+    # Loaded already, as for any model; type checkers may not have it.
+    pydantic: Any = import_module("pydantic")
 
     entries: dict[str, Any] = {}
     for number, field in enumerate(fields):
@@ -313,9 +314,9 @@ def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
         elif field.default is not REQUIRED:
             options["default_factory"] = field.create_default
         kind = for_pydantic(field.annotation)
-        entries[field.attribute] = (kind, PydanticField(**options))
+        entries[field.attribute] = (kind, pydantic.Field(**options))
     try:
-        return create_model(struct_name("json", signature), **entries)
+        return pydantic.create_model(struct_name("json", signature), **entries)
     except Exception as error:
         line = str(error).partition("\n")[0].partition(". ")[0]
         signature.refuse(

@@ -12,6 +12,7 @@ import types
 import uuid
 from collections import abc
 from collections.abc import Iterator
+from importlib import import_module
 from typing import (
     Annotated,
     Any,
@@ -354,14 +355,15 @@ def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any
 
 
 def _of_pydantic(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
-    from pydantic import Field  # loaded already, as for any of its types
+    # Loaded already, as for any of its types; type checkers may not have it.
+    pydantic: Any = import_module("pydantic")
 
     rules = [each for each in metadata if _root(each) in _RULES]
     metas = [each for each in [*metadata, own] if isinstance(each, msgspec.Meta)]
     for meta in metas:
         limits = {name: v for name in _CONSTRAINTS if (v := getattr(meta, name)) is not None}
         if limits:
-            rules.append(Field(**limits))
+            rules.append(pydantic.Field(**limits))
     for rule in rules:
         kind = Annotated[kind, rule]
     return _with(kind, [told for meta in metas for told in _only(meta, _TOLD)])
