@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
     from kit.interface import Response as AnyResponse
     from kit.interface.calls import check_second
-    from kit.request import KitRequest, ServedRequest
+    from kit.request import KitRequest
     from kit.web import Request
     from kit.web._body import BodyInit
     from kit.web._location import encode_location
@@ -82,7 +82,6 @@ else:
     import_late(globals(), "kit._support.json", "encode", "encode_plainly", "encode_with_aliases")
     import_late(globals(), "kit.interface", "HandlerError")
     import_late(globals(), "kit.interface.calls", "check_second")
-    import_late(globals(), "kit.request", "ServedRequest")
     import_late(globals(), "kit.web._location", "encode_location")
     import_late(globals(), "kit.web._request", "close_with")
 
@@ -141,12 +140,13 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """The request."""
         req = self._req
         if req is None:
-            req = self._req = ServedRequest(
+            req = self._req = _request_class()(
+                None,
                 self._path,
                 self._match,
-                self._scope,
-                self._receive,
-                self._state.limits,
+                scope=self._scope,
+                receive=self._receive,
+                limits=self._state.limits,
             )
             if self._index > 0:
                 req.route_index = min(self._index, len(self._match[0]) - 1)
@@ -837,6 +837,14 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
 
 
 refuse_foreign_names(Context, "The context", CONTEXT, UnsettableName)
+
+
+@cache
+def _request_class() -> type[KitRequest]:
+    """Imports `KitRequest` with the first request that reads more than its path."""
+    from kit.request import KitRequest
+
+    return KitRequest
 
 
 # PERF: an import statement costs as much as the rest of an exit, even with nothing left to load.

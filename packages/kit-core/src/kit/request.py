@@ -19,7 +19,6 @@ from kit._support import json as _json
 from kit._support.foreign_names import REQUEST, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.limits import LIMITS, Limits, header_too_large
-from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
 from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
@@ -69,6 +68,8 @@ _REQUIRED: Any = object()
 _TARGETS = get_args(ValidationTarget)
 # Of a name that a client sent, in an error.
 _LONGEST_NAME = 100
+_NO_MATCH: Any = ([],)
+_DEFAULT_LIMITS = Limits()
 
 
 class KitRequest:
@@ -77,10 +78,33 @@ class KitRequest:
     Body readers may be used in any order and more than once, since the content is kept.
 
     Args:
-        request: The Web request; also kept as `raw`.
+        request: The Web request, `raw`. None if it is created from `scope` and `receive` when it
+            is first used.
         path: Routing path.
         match_result: The result of the router, with the parameters for `param`.
+        scope: The ASGI scope of a request from a server.
+        receive: The channel of a request from a server.
+        limits: The limits for headers and the body.
     """
+
+    __slots__ = (
+        "_body_limits",
+        "_data",
+        "_form",
+        "_is_parsed",
+        "_is_receiving",
+        "_limits",
+        "_match",
+        "_pairs",
+        "_query",
+        "_raw",
+        "_reader",
+        "_receive",
+        "_scope",
+        "_validated",
+        "path",
+        "route_index",
+    )
 
     path: str
     """Routing path, decoded as for matching."""
@@ -88,28 +112,32 @@ class KitRequest:
     route_index: int
     """Which of the matched routes is running, counted from 0 in registration order."""
 
-    if TYPE_CHECKING:
-        _raw: Request | None
-        _scope: Any
-        _receive: Any
-        _match: Any
-        _limits: Limits
-        _query: str | None
-        _pairs: list[tuple[str, str]] | None
-        _reader: RequestBody | None
-        _validated: dict[str, Any] | None
-        _body_limits: tuple[tuple[int, Callable[[], Exception]], ...]
-        _data: Bytes | None
-        _is_receiving: bool
-        _is_parsed: bool
-        _form: FormData | None
-
-        def __init__(
-            self, request: Request, path: str = "/", match_result: Result[Any] | None = None
-        ) -> None: ...
-
-    else:
-        __slots__ = ()  # Those of ServedRequest, which every instance is.
+    def __init__(
+        self,
+        request: Request | None,
+        path: str = "/",
+        match_result: Result[Any] | None = None,
+        *,
+        scope: Any = None,
+        receive: Any = None,
+        limits: Limits = _DEFAULT_LIMITS,
+    ) -> None:
+        self.path = path
+        self.route_index = 0
+        self._raw = request
+        self._scope = scope
+        self._receive = receive
+        self._match: Any = match_result or _NO_MATCH
+        self._limits = limits
+        self._query: str | None = None
+        self._pairs: list[tuple[str, str]] | None = None
+        self._reader: RequestBody | None = None
+        self._validated: dict[str, Any] | None = None
+        self._body_limits: tuple[tuple[int, Callable[[], Exception]], ...] = ()
+        self._data: Bytes | None = None
+        self._is_receiving = False
+        self._is_parsed = False  # whether a form was read with the app's limits
+        self._form: FormData | None = None  # of a multipart body that was read without `_reader`
 
     @property
     def raw(self) -> Request:
@@ -774,52 +802,4 @@ def _warn_deprecated(name: str, replacement: str) -> None:
     )
 
 
-_NO_MATCH: Any = ([],)
-_DEFAULT_LIMITS = Limits()
-
-
-@with_plain_stores
-class ServedRequest(KitRequest, Opaque, Struct, eq=False):
-    """The fields of every KitRequest.
-
-    PERF: a Struct's only constructor takes its fields. Creating one takes 95 ns; a class with an
-    `__init__` takes 180, a difference of 2 % of a request. `KitRequest(...)` has the signature of
-    the specification, and creates an instance of this class.
-    """
-
-    path: str
-    _match: Any
-    _scope: Any
-    _receive: Any
-    _limits: Limits = _DEFAULT_LIMITS
-    route_index: int = 0
-    _raw: Request | None = None
-    _query: str | None = None
-    _pairs: list[tuple[str, str]] | None = None
-    _reader: RequestBody | None = None
-    _validated: dict[str, Any] | None = None
-    _body_limits: tuple[tuple[int, Callable[[], Exception]], ...] = ()
-    _data: Bytes | None = None
-    _is_receiving: bool = False
-    _is_parsed: bool = False  # whether a form was read with the app's limits
-    _form: FormData | None = None  # of a multipart body that was read without `_reader`
-
-
-def _new_request(
-    cls: type[KitRequest],
-    request: Request,
-    path: str = "/",
-    match_result: Result[Any] | None = None,
-) -> KitRequest:
-    if cls is not KitRequest:
-        raise TypeError(f"{cls.__qualname__} can't be created: KitRequest can't be subclassed")
-    # Without its scope, since the query of the request may have changed.
-    return ServedRequest(path, match_result or _NO_MATCH, None, None, _raw=request)
-
-
-# Errors of Python name the class, and no user knows it by another name.
-ServedRequest.__name__ = ServedRequest.__qualname__ = KitRequest.__name__
 refuse_foreign_names(KitRequest, "c.req", REQUEST)
-
-# After ServedRequest, since msgspec accepts no base that has a constructor.
-KitRequest.__new__ = _new_request  # type: ignore[method-assign,assignment]
