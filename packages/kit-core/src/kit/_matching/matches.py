@@ -17,7 +17,8 @@ from kit.interface import METHOD_NAME_ALL, HandlerError, HTTPException
 from kit.interface.calls import plain_result
 from kit.interface.signatures import describe
 from kit.web import Request
-from kit.web._request import limit_body, request_of_scope
+from kit.web._body_reader import BodyReader
+from kit.web._request import limit_body, served_request
 
 from .plans import plan_for
 
@@ -35,7 +36,7 @@ def context_of(
         receive: Returns the messages of the server.
         path: The routing path, unless the app has a `get_path`.
     """
-    request = request_of_scope(scope, receive)
+    request = served_request(scope, BodyReader(receive, scope), is_used=False)
     path, plan = plan_of_request(state, request, path)
     c: Context[Any, Any] = Context(state, scope, receive, path, plan[0])
     c._adopt(request)

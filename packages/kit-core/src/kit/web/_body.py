@@ -7,20 +7,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit._support.late import import_late
+from ._streams import close_stream, decode_text, iterate
 
 if TYPE_CHECKING:
-    from kit._support.json import decode
-
     from ._blob import Blob, Bytes
     from ._forms.form_data import FormData
     from ._headers import Headers
-    from ._streams import Chunk, Stream, close_stream, decode_text, iterate
+    from ._streams import Chunk, Stream
     from ._url_search_params import URLSearchParams
-else:
-    import_late(globals(), "kit._support.json", "decode")
-    import_late(globals(), "kit.web._blob", "Blob")
-    import_late(globals(), "kit.web._streams", "close_stream", "decode_text", "iterate")
 
 BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData | URLSearchParams"
 
@@ -189,10 +183,6 @@ class Body:
             return b""
         if isinstance(body, bytes):
             return body
-        from ._received import ReceivedBody
-
-        if isinstance(body, ReceivedBody):
-            return await body.read()
         try:
             return b"".join([chunk async for chunk in iterate(body)])
         finally:
@@ -212,6 +202,8 @@ class Body:
         Raises:
             ValueError: If it isn't valid JSON; the message includes the position.
         """
+        from kit._support.json import decode
+
         return decode(await self.bytes())
 
     async def form_data(self) -> FormData:
@@ -223,15 +215,15 @@ class Body:
         """
         from kit._support.limits import Limits
 
-        from ._forms.reading import read_form
+        from ._body_reader import BodyReader
 
-        if self.body_used:
-            take(self)
-        async with aclosing(read_chunks(self)) as chunks:
-            return await read_form(chunks, self.headers.get("content-type"), Limits())
+        reader = BodyReader.of(take(self))
+        return await reader.form_data(self.headers.get("content-type"), Limits())
 
     async def blob(self) -> Blob:
         """Reads the body as a Blob with the content type of the headers."""
+        from ._blob import Blob
+
         return Blob([await self.bytes()], type=self.headers.get("content-type") or "")
 
 
