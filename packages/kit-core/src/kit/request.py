@@ -140,8 +140,7 @@ class KitRequest:
             `key`, a dict of all parameters of the path.
 
         Raises:
-            HTTPException: 404, as a problem document, if the value doesn't fit the type: the path
-                names no resource.
+            HTTPException: 400, as a problem document, if the value doesn't fit the type.
             LookupError: If the key begins with a colon; or if a type is given and the route's
                 pattern has no such parameter, or the path has no value for it and there is no
                 default.
