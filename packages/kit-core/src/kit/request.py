@@ -572,5 +572,3 @@ def _warn_deprecated(name: str, replacement: str) -> None:
     warnings.warn(
         f"KitRequest.{name} is deprecated: use {replacement}", DeprecationWarning, stacklevel=3
     )
-
-

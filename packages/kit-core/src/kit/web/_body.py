@@ -196,8 +196,6 @@ class Body:
 
     async def text(self) -> str:
         """Reads the body as UTF-8, without a byte order mark; invalid bytes become U+FFFD."""
-        from ._streams import decode_text
-
         return decode_text(await self.bytes())
 
     async def _read_json(self) -> Any:
