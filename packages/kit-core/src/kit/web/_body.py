@@ -7,8 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ._streams import close_stream, decode_text, iterate
-
+# PERF: bodies that are bytes already need none of what is imported where it is used.
 if TYPE_CHECKING:
     from ._blob import Blob, Bytes
     from ._forms.form_data import FormData
@@ -185,6 +184,12 @@ class Body:
             return b""
         if isinstance(body, bytes):
             return body
+        from ._received import ReceivedBody
+
+        if isinstance(body, ReceivedBody):
+            return await body.read()
+        from ._streams import close_stream, iterate
+
         try:
             return b"".join([chunk async for chunk in iterate(body)])
         finally:
@@ -196,6 +201,8 @@ class Body:
 
     async def text(self) -> str:
         """Reads the body as UTF-8, without a byte order mark; invalid bytes become U+FFFD."""
+        from ._streams import decode_text
+
         return decode_text(await self.bytes())
 
     async def _read_json(self) -> Any:
@@ -217,10 +224,12 @@ class Body:
         """
         from kit._support.limits import Limits
 
-        from ._body_reader import BodyReader
+        from ._forms.reading import read_form
 
-        reader = BodyReader.of(take(self))
-        return await reader.form_data(self.headers.get("content-type"), Limits())
+        if self.body_used:
+            take(self)
+        async with aclosing(read_chunks(self)) as chunks:
+            return await read_form(chunks, self.headers.get("content-type"), Limits())
 
     async def blob(self) -> Blob:
         """Reads the body as a Blob with the content type of the headers."""
