@@ -830,11 +830,6 @@ def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:
     return c._scope or c.req.raw.scope
 
 
-def join(c: Context[Any, Any], response: Response) -> Response:
-    """Returns a response as that of a request: with the headers that were set before."""
-    return c._join(response)
-
-
 def accept(c: Context[Any, Any], response: Response, handler: Any) -> None:
     """Sets what a handler or middleware has returned as the response of the request.
 

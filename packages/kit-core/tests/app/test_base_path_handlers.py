@@ -272,3 +272,18 @@ async def test_error_about_a_path_goes_to_the_apps_that_it_lies_below() -> None:
     assert (response.status, await response.json()) == (405, {"below": 405})
     assert response.headers["allow"] == "GET, HEAD, OPTIONS"
     assert (await get(app, "/top", "POST")).startswith("500 app: ")
+
+
+async def test_nothing_returned_goes_to_the_app_of_the_route(caplog: Any) -> None:
+    """Not to that of the middleware in front of it."""
+    app = Kit()
+    inner = app.base_path("/inner")
+    app.on_error(lambda error, c: c.text("outer", 500))
+    inner.on_error(lambda error, c: c.text("inner", 500))
+
+    @app.use
+    async def passing(c: Context, next: Next) -> None:
+        await next()
+
+    inner.get("/x", lambda c: None)
+    assert await (await app.request("/inner/x")).text() == "inner"

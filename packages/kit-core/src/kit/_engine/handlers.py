@@ -62,7 +62,8 @@ def _level(routes: Sequence[Route], index: int, following: Level) -> Level:
                 result = await settle(result, handler)
             if result is None:
                 if index == 0 and not c._finalized:
-                    raise _nothing_returned(routes[min(c._index, len(routes) - 1)])
+                    last = routes[min(c._index, len(routes) - 1)]
+                    c.res = await handle_error(_nothing_returned(last), c, last)
             elif not c._finalized and (
                 c._lines is None or (result is c._taker and c._taken is c._lines)
             ):
