@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import sys
 import tempfile
 import tracemalloc
 from collections.abc import AsyncIterator, Iterable
@@ -313,3 +314,36 @@ async def test_a_form_that_nobody_closes_leaves_no_file_open(disk: Disk) -> None
     del form
     gc.collect()
     assert [file.closed for file in disk.files] == [True]
+
+
+async def test_forms_that_are_collected_in_cycles_leave_no_file_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The collector may reach a file before the form that owns it: a warning, and an error here."""
+
+    class Holder:
+        pass
+
+    holder: Any = Holder()
+    holder.files, holder.forms, holder.holder = [], [], holder
+    make = tempfile.TemporaryFile
+
+    def kept(files: list[Any] = holder.files) -> Any:
+        files.append(make())
+        return files[-1]
+
+    body = part(b'name="f"; filename="f"', b"x" * 1_100_000) + END
+    headers = {"content-type": MULTIPART}
+    with monkeypatch.context() as patch:
+        patch.setattr(tempfile, "TemporaryFile", kept)
+        for _ in range(20):
+            request = Request("http://x/", method="POST", headers=headers, body=body)
+            holder.forms.append(await request.form_data())
+    await anyio.to_thread.run_sync(len, "")
+    gc.collect()  # now the files stand before the forms in the collector's list
+    del holder, request, kept
+    warned: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "unraisablehook", lambda raised: warned.append(repr(raised.object)))
+        gc.collect()
+    assert warned == []

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +19,7 @@ class Spool:
         size: Number of bytes in it.
     """
 
-    __slots__ = ("_file", "_is_closed", "_lock", "size")
+    __slots__ = ("__weakref__", "_file", "_is_closed", "_lock", "size")
 
     def __init__(self) -> None:
         self._file: Any = None
@@ -46,8 +47,11 @@ class Spool:
             if self._file is None:
                 import tempfile
 
-                # It outlives this function: the form closes it.
+                # It outlives this function: the form closes it, or, if the form was read from
+                # a raw request, the garbage collector. A finalizer keeps a reference to the
+                # file; __del__ could run after the file had been collected with its owner.
                 self._file = tempfile.TemporaryFile()  # noqa: SIM115
+                weakref.finalize(self, _close_quietly, self._file)
             self._file.seek(start)
             self._file.write(data)
             self._file.flush()
@@ -76,8 +80,7 @@ class Spool:
             finally:
                 self._lock.release()
 
-    def __del__(self) -> None:
-        # A form that was read from the raw request; nothing else closes it.
-        if self._file is not None:
-            with suppress(OSError):
-                self._file.close()
+
+def _close_quietly(file: Any) -> None:
+    with suppress(OSError):
+        file.close()
