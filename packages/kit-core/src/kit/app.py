@@ -21,9 +21,9 @@ from kit._app.registration import (
 )
 from kit._engine.framing import without_body
 from kit._engine.handlers import compose, final_response
-from kit._engine.matching import context_of_request
+from kit._engine.matching import create_context
+from kit._engine.paths import path_of_request
 from kit._serving.asgi import ASGIApplication
-from kit._serving.paths import path_of_request
 from kit._serving.rsgi import import_rsgi
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
@@ -524,7 +524,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         state = self._state
         check_fetch(request, env, execution_ctx)
         path = path_of_request(request)
-        c: Context[B, V] = context_of_request(state, request, path, env, execution_ctx)
+        c: Context[B, V] = create_context(state, request, path, env, execution_ctx)
         try:
             await c._run(c)
             response = final_response(c)
@@ -610,7 +610,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         Raises:
             ModuleNotFoundError: If kit-rsgi is not installed.
         """
-        return import_rsgi().serve(self, scope, protocol)
+        return import_rsgi().serve(self, scope, protocol)  # type: ignore[no-any-return]
 
     def __rsgi_init__(self, loop: Any) -> None:
         """Runs the startup of the lifespan, before an RSGI server serves.
