@@ -46,7 +46,7 @@ class ASGIApplication:
                 await send(start)
                 await send({"type": "http.response.body", "body": body})
             else:
-                from .response import send_body  # here, since it imports asyncio
+                from .stream import send_body  # here, since it imports asyncio
 
                 await send_body(start, body, c, send)
         except BaseException as error:

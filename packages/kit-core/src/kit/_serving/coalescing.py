@@ -11,14 +11,14 @@ from kit.authoring.cancellation import is_shielded
 from kit.web._streams import encode_chunk
 
 from .client import Client
-from .fairness import SHORT_S, countdown, let_others_run
+from .fairness import SHORT_S, let_others_run
 from .types import Send
 
 # In bytes. Joining larger chunks would save little time, and copy a lot of data.
 SMALL_CHUNK_BYTES = 2048
 _CHUNKS_PER_MESSAGE = 64
 # The clock is read after each eighth chunk.
-_CHUNKS_BETWEEN_LOOKS = countdown(7)
+_CHUNKS_BETWEEN_LOOKS = 8
 # For the reason, see `_CHUNKS_BETWEEN_TURNS` of `stream`.
 _MESSAGES_BETWEEN_TURNS = 4
 
@@ -120,8 +120,8 @@ class Bursts:
             pending.append(chunk)
             if meanwhile:
                 return
-            if left is not None and len(chunk) <= small:
-                (left,) = left
+            left -= 1
+            if left and len(chunk) <= small:
                 continue
             left = _CHUNKS_BETWEEN_LOOKS
             self.futile = 0
@@ -209,7 +209,7 @@ class Bursts:
             is_cancelled = is_cancelled and self._task.cancelling() > self._cancellations
             if is_cancelled:
                 sending.cancel()
-            await _end_of(sending, is_cancelled=is_cancelled)
+            await _wait_for_end(sending, is_cancelled=is_cancelled)
         if self._pending and not self._client.is_gone:
             await self._send_bodies(self._take_pending())
 
@@ -233,7 +233,7 @@ class Bursts:
                     return
 
 
-async def _end_of(sending: asyncio.Task[None], *, is_cancelled: bool) -> None:
+async def _wait_for_end(sending: asyncio.Task[None], *, is_cancelled: bool) -> None:
     """Waits for a task, which is cancelled if this one is.
 
     Args:
@@ -260,7 +260,7 @@ async def _end_of(sending: asyncio.Task[None], *, is_cancelled: bool) -> None:
         raise cancelled
 
 
-def bursts_of(chunks: Any, send: Send, client: Client) -> Bursts | None:
+def create_bursts(chunks: Any, send: Send, client: Client) -> Bursts | None:
     """Returns what sends the chunks of a stream in bursts; None outside of asyncio's tasks."""
     try:
         task = asyncio.current_task()

@@ -18,7 +18,7 @@ from kit.web._body import USED, peek, put
 from kit.web._streams import close_stream
 from kit.websocket._handshake import Handshake
 
-from .response import send_body
+from .stream import send_body
 
 # A refusal with a larger body is streamed.
 _MOST_DENIAL_BYTES = 1024 * 1024
