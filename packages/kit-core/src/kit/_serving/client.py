@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kit._support.struct import Struct
+from kit.authoring.cancellation import Cancellation
 
 _logger = logging.getLogger("kit")
 
@@ -24,18 +25,25 @@ class Client(Struct, eq=False):
         is_served: Whether the body is complete: all that is left to do is for the server to end the
             response. hypercorn reports the disconnect while it closes the connection for that,
             which must not be cancelled.
+        cancellation: Cancels the body where it waits, on asyncio.
     """
 
     _body: Any
     _wait_for_disconnect: Callable[[], Awaitable[bool]]
     is_gone: bool = False
     is_served: bool = False
+    cancellation: Cancellation | None = None
     _is_logged: bool = False
 
     def note_gone(self, error: OSError) -> None:
         """Notes the exception that `send` raised because the client has disconnected."""
         self.is_gone = True
         self._log(f": {error!r}")
+
+    def cancel_body(self) -> None:
+        """Cancels the body where it waits, since sending has failed meanwhile."""
+        if self.cancellation is not None:
+            self.cancellation.request()
 
     async def left(self) -> bool:
         """Waits until the client disconnects; returns False if that is no longer reported."""

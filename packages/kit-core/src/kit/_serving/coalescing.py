@@ -7,7 +7,7 @@ import asyncio
 from time import monotonic
 from typing import Any
 
-from kit.authoring.cancellation import is_shielded
+from kit.authoring.cancellation import fault_of, is_fault
 from kit.web._streams import encode_chunk
 
 from .client import Client
@@ -39,7 +39,6 @@ class Bursts:
         chunks: The chunks, an async iterator whose `__aiter__` returns itself.
         send: Sends messages to the server.
         client: The client. Nothing more is sent once it is gone.
-        task: The running task.
 
     Attributes:
         has_ended: Whether the stream has ended, and all of its chunks were sent.
@@ -47,34 +46,28 @@ class Bursts:
     """
 
     __slots__ = (
-        "_cancellations",
         "_chunks",
         "_client",
-        "_has_interrupted",
+        "_has_waited",
         "_is_reading",
         "_loop",
-        "_meanwhile",
         "_pending",
         "_send",
-        "_task",
+        "_sending",
         "_wait_handle",
         "futile",
         "has_ended",
     )
 
-    def __init__(self, chunks: Any, send: Send, client: Client, task: asyncio.Task[Any]) -> None:
+    def __init__(self, chunks: Any, send: Send, client: Client) -> None:
         self._chunks = chunks
         self._send = send
         self._client = client
-        self._task = task
-        self._loop = task.get_loop()
-        self._cancellations = 0  # task.cancelling() when the burst began
-        self._has_interrupted = False  # whether _note_sent() has cancelled the task in this burst
+        self._loop = asyncio.get_running_loop()
         self._is_reading = False  # whether it is for the stream that the task waits, if it waits
         self._wait_handle: asyncio.Handle | None = None
-        # Empty until the stream has waited. Then it has what sends meanwhile: a task, or None if
-        # nothing was pending.
-        self._meanwhile: list[asyncio.Task[None] | None] = []
+        self._has_waited = False  # in this burst
+        self._sending: asyncio.Task[None] | None = None  # sends chunks while the stream waits
         self._pending: list[bytes] = []
         self.futile = 0
         self.has_ended = False
@@ -85,31 +78,25 @@ class Bursts:
         Raises:
             Exception: The exception of the stream, or that of the server if the client isn't gone.
         """
-        self._cancellations = self._task.cancelling()
-        self._has_interrupted = False
         self.futile += 1
+        self._has_waited = False
         try:
-            await self._send_until_wait()
+            try:
+                await self._send_until_wait()
+            finally:
+                self._stop_noticing_waits()
         except GeneratorExit:  # closed: nothing can be awaited
-            self._stop_noticing_waits()
             raise
-        except asyncio.CancelledError:
-            self._stop_noticing_waits()
-            if not await self._finish_cancelled():
-                raise
-        except BaseException:
-            self._stop_noticing_waits()
-            await self._send_rest()
+        except BaseException as error:
+            await self._send_rest(is_cancelled=not is_fault(error))
             raise
-        else:
-            self._stop_noticing_waits()
-            await self._send_rest()
+        await self._send_rest()
         if not self.has_ended:
             await let_others_run()
 
     async def _send_until_wait(self) -> None:
         """Sends chunks; those that are pending at the end are left to `_send_rest`."""
-        pending, meanwhile, small = self._pending, self._meanwhile, SMALL_CHUNK_BYTES
+        pending, small = self._pending, SMALL_CHUNK_BYTES
         left = _CHUNKS_BETWEEN_LOOKS
         messages = 0
         self._notice_waits()
@@ -118,7 +105,7 @@ class Bursts:
             if chunk.__class__ is not bytes:
                 chunk = encode_chunk(chunk)
             pending.append(chunk)
-            if meanwhile:
+            if self._has_waited:
                 return
             left -= 1
             if left and len(chunk) <= small:
@@ -168,45 +155,31 @@ class Bursts:
         self._wait_handle = None
         if not self._is_reading:  # it waits for the server
             return
-        sending = None
+        self._has_waited = True
         if self._pending:
-            sending = self._loop.create_task(self._send_bodies(self._take_pending()))
-            sending.add_done_callback(self._note_sent)
-        self._meanwhile.append(sending)
+            self._sending = self._loop.create_task(self._send_meanwhile(self._take_pending()))
+            self._sending.add_done_callback(self._note_sent)
+
+    async def _send_meanwhile(self, bodies: tuple[bytes, ...]) -> None:
+        try:
+            await self._send_bodies(bodies)
+        except asyncio.CancelledError as error:
+            raise fault_of(error) from error  # unless this task was cancelled
 
     def _note_sent(self, sending: asyncio.Task[None]) -> None:
-        """If sending has failed, cancels the stream where it waits, unless that is shielded."""
+        """Cancels the stream where it waits if sending has failed meanwhile."""
         has_failed = sending.cancelled() or sending.exception() is not None
-        is_futile = has_failed or self._client.is_gone
-        if sending in self._meanwhile and is_futile and not is_shielded(self._task):
-            self._has_interrupted = True
-            self._task.cancel()
-
-    async def _finish_cancelled(self) -> bool:
-        """Ends what sends, after a cancellation; returns whether only `_note_sent` has cancelled.
-
-        Raises:
-            Exception: The exception of the server, if the client isn't gone.
-        """
-        was_interrupted = self._has_interrupted
-        try:
-            await self._send_rest(is_cancelled=True)
-        except asyncio.CancelledError:
-            return False
-        return was_interrupted and self._task.cancelling() <= self._cancellations
+        if sending is self._sending and (has_failed or self._client.is_gone):
+            self._client.cancel_body()
 
     async def _send_rest(self, *, is_cancelled: bool = False) -> None:
-        """Undoes an interruption, and waits until what is pending was sent.
+        """Waits until all was sent that the stream has yielded.
 
         Args:
-            is_cancelled: Whether the stream has raised a CancelledError. What sends is cancelled,
-                too, if this task was.
+            is_cancelled: Whether this task was cancelled. What sends is cancelled, too.
         """
-        if self._has_interrupted:
-            self._task.uncancel()
-        sending = self._meanwhile.pop() if self._meanwhile else None
+        sending, self._sending = self._sending, None
         if sending is not None:
-            is_cancelled = is_cancelled and self._task.cancelling() > self._cancellations
             if is_cancelled:
                 sending.cancel()
             await _wait_for_end(sending, is_cancelled=is_cancelled)
@@ -261,9 +234,8 @@ async def _wait_for_end(sending: asyncio.Task[None], *, is_cancelled: bool) -> N
 
 
 def create_bursts(chunks: Any, send: Send, client: Client) -> Bursts | None:
-    """Returns what sends the chunks of a stream in bursts; None outside of asyncio's tasks."""
+    """Returns what sends the chunks of a stream in bursts; None if the event loop is trio's."""
     try:
-        task = asyncio.current_task()
-    except RuntimeError:  # the event loop is trio's
+        return Bursts(chunks, send, client)
+    except RuntimeError:
         return None
-    return None if task is None else Bursts(chunks, send, client, task)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from types import coroutine
 from typing import Any
 
@@ -12,33 +12,34 @@ from kit.authoring.maybe_await import resume
 from kit.concurrency import running_trio
 from kit.web._streams import close_stream
 
+from .client import Client
+
 
 @coroutine
-def run_until(
-    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None], stream: Any = None
+def run_for(
+    client: Client, work: Coroutine[Any, Any, None], stream: Any
 ) -> Generator[Any, Any, None]:
-    """Runs work, and cancels it where it waits as soon as `over` returns True.
+    """Runs work for a client, and cancels it where it waits once the client has disconnected.
 
-    On asyncio, `over` is called only once the work waits for the first time.
+    On asyncio, it listens to the client only once the work waits for the first time.
 
     Args:
-        over: Waits until the work is no longer needed, and returns True; returns False if it can
-            no longer tell.
+        client: The client.
         work: The work to run.
-        stream: The stream that the work reads from. It is closed at the end, when `over` can no
-            longer cancel that.
+        stream: The stream that the work reads from. It is closed at the end, when nothing can
+            cancel that any more.
 
     Raises:
-        Exception: The exception of the work or of `over`.
+        Exception: The exception of the work, or of listening to the client.
     """
     try:
         if running_trio() is not None:
-            yield from _run_on_trio(over, work).__await__()
+            yield from _run_on_trio(client, work).__await__()
         else:
             # PERF: work that never waits is completed here, without a task to watch over it.
             # (If it cancels its own task meanwhile, that counts as a cancellation from before.)
             for waits_for in work.__await__():
-                yield from _watch(over, _resumed(work, waits_for)).__await__()
+                yield from _watch(client, _resumed(work, waits_for)).__await__()
                 break
     finally:
         if getattr(stream, "ag_frame", stream) is not None:  # PERF: None if the generator has ended
@@ -48,18 +49,18 @@ def run_until(
 _resumed = coroutine(resume)
 
 
-async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
-    """Runs work that waits, and watches `over` meanwhile."""
+async def _watch(client: Client, work: Awaitable[None]) -> None:
+    """Runs work that waits, and listens to the client meanwhile."""
     # PERF: a task group of anyio costs more than a short stream.
     import asyncio
 
-    cancellation = Cancellation()
+    cancellation = client.cancellation = Cancellation()
     failure: Exception | None = None
 
     async def watch() -> None:
         nonlocal failure
         try:
-            if not await over():
+            if not await client.left():
                 return
         except Exception as error:
             failure = error
@@ -85,15 +86,13 @@ async def _stop(watcher: Any) -> None:
     await asyncio.wait([watcher])
 
 
-async def _run_on_trio(
-    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None]
-) -> None:
+async def _run_on_trio(client: Client, work: Coroutine[Any, Any, None]) -> None:
     from anyio import create_task_group
 
     failure: Exception | None = None
 
     async def watch() -> None:
-        if await over():
+        if await client.left():
             group.cancel_scope.cancel()
 
     async with create_task_group() as group:

@@ -16,7 +16,7 @@ from kit.web._streams import close_stream, encode_chunk, iterate
 
 from .client import Client
 from .coalescing import SMALL_CHUNK_BYTES, Bursts, create_bursts
-from .disconnect import run_until
+from .disconnect import run_for
 from .fairness import SHORT_S, let_others_run
 from .types import Message, Send
 
@@ -77,7 +77,7 @@ async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) 
         work = _write(head, body, send)
     else:
         work = _pump(head, body, send, client)
-    await run_until(client.left, work, body)
+    await run_for(client, work, body)
 
 
 async def _write(head: Message, body: PushBody, send: Send) -> None:
