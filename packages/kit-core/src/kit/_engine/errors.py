@@ -51,7 +51,7 @@ async def handle_error(
         BaseException: The exception, if the request was cancelled, or the process is to end.
     """
     try:
-        fault = _unwrapped(error)
+        fault = _unwrap(error)
     finally:
         del error  # or a cancellation would refer to itself by its traceback
     error = fault
@@ -59,9 +59,9 @@ async def handle_error(
         c._fail(error)
         _logger.debug("%s", error)
         return Response(None, status=400)
-    answer = _answer_in(error)
+    answer = _find_answer(error)
     await c._discard_representation(None if answer is None else answer.res)
-    *inner, outermost = _handlers_for(c.req.path if is_of_path else route, c)
+    *inner, outermost = _find_handlers(c.req.path if is_of_path else route, c)
     for handlers in inner:
         on_error, shown = handlers.find(error)
         if on_error is None:
@@ -69,7 +69,7 @@ async def handle_error(
         try:
             return await _ask(on_error, shown, c)
         except BaseException as second:
-            error = _unwrapped(second)
+            error = _unwrap(second)
     try:
         on_error, shown = outermost.find(error)
         if on_error is not None:
@@ -78,7 +78,7 @@ async def handle_error(
             except HTTPException as second:
                 if second is not shown:
                     raise
-        answer = _answer_in(error)
+        answer = _find_answer(error)
         c._fail(error if answer is None else answer)
         if answer is not None:
             return c._answer(answer)
@@ -89,7 +89,7 @@ async def handle_error(
     return answer_fault(error, c)
 
 
-def _handlers_for(place: Route | str | None, c: Context[Any, Any]) -> Sequence[ErrorHandlers]:
+def _find_handlers(place: Route | str | None, c: Context[Any, Any]) -> Sequence[ErrorHandlers]:
     """Returns the error handlers for a route or a path, innermost first, each of them once."""
     state = c._state
     if place is None:
@@ -105,10 +105,7 @@ def _handlers_for(place: Route | str | None, c: Context[Any, Any]) -> Sequence[E
 
 async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -> Response:
     c._fail(error)
-    if error.__class__ in _CLASSES_OF_MISTAKES:
-        from kit._support.hints import explain  # here, since most apps never need it
-
-        explain(error)
+    _explain(error)
     response = await settle(on_error(error, c), on_error)
     if response is None:
         raise HandlerError(describe(on_error), "returned nothing: return a Response")
@@ -117,15 +114,19 @@ async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -
 
 def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
     """Logs an exception and returns the plain 500."""
-    if error.__class__ in _CLASSES_OF_MISTAKES:
-        from kit._support.hints import explain  # here, since most apps never need it
-
-        explain(error)
+    _explain(error)
     _logger.error("Exception in %s %s", c.req.method, ascii(c.req.path)[1:-1], exc_info=error)
     return c.text("Internal Server Error", 500)
 
 
-def _unwrapped(error: BaseException) -> Exception:
+def _explain(error: Exception) -> None:
+    if error.__class__ in _CLASSES_OF_MISTAKES:
+        from kit._support.hints import explain  # here, since most apps never need it
+
+        explain(error)
+
+
+def _unwrap(error: BaseException) -> Exception:
     """Unwraps an exception group, such as a task group raises.
 
     Returns the exception if it is the only one and an HTTPException, or if all of them report that
@@ -147,7 +148,7 @@ def _unwrapped(error: BaseException) -> Exception:
     return first if is_gone or is_answer else error
 
 
-def _answer_in(error: Exception) -> HTTPException | None:
+def _find_answer(error: Exception) -> HTTPException | None:
     """Returns the answer that an exception is, or the first one of a group that has no others."""
     if not isinstance(error, ExceptionGroup):
         return error if isinstance(error, HTTPException) else None

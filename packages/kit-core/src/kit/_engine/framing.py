@@ -47,7 +47,7 @@ def frame(c: Context[Any, Any]) -> tuple[int, list[HeaderLine], Any]:
     status = response._status
     is_head = c._method == "HEAD"
     if lines.__class__ is not tuple:
-        lines = _lines_to_send(response)
+        lines = _drop_connection_lines(response)
     if is_stream(body):
         if is_head:
             without_body(response, c)
@@ -80,16 +80,12 @@ def without_body(response: Response, c: Context[Any, Any]) -> Response:
     return empty
 
 
-def _lines_to_send(response: Response) -> list[HeaderLine]:
+def _drop_connection_lines(response: Response) -> list[HeaderLine]:
     """Returns the header lines of a response without those that belong to the server.
 
-    The server frames the body and manages the connection. An app that passes on the headers of an
-    upstream has fields of another connection among them.
+    An app that passes on the headers of an upstream has fields of another connection among them.
 
     SPEC: RFC 9110 section 7.6.1; RFC 9113 section 8.2.2 forbids them in HTTP/2.
-
-    Args:
-        response: The response. If it is streamed, its Content-Length must be a valid one.
     """
     lines = response._lines
     names = {name for name, _ in lines}

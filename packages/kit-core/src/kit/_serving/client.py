@@ -35,7 +35,7 @@ class Client(Struct, eq=False):
     cancellation: Cancellation | None = None
     _is_logged: bool = False
 
-    def note_gone(self, error: OSError) -> None:
+    def mark_disconnected(self, error: OSError) -> None:
         """Notes the exception that `send` raised because the client has disconnected."""
         self.is_gone = True
         self._log(f": {error!r}")
@@ -45,7 +45,7 @@ class Client(Struct, eq=False):
         if self.cancellation is not None:
             self.cancellation.request()
 
-    async def left(self) -> bool:
+    async def wait_until_gone(self) -> bool:
         """Waits until the client disconnects; returns False if that is no longer reported."""
         if not await self._wait_for_disconnect() or self.is_served:
             return False

@@ -126,7 +126,7 @@ class Bursts:
             try:
                 await self._send(message)
             except OSError as error:
-                self._client.note_gone(error)
+                self._client.mark_disconnected(error)
                 return
             messages += 1
             if messages % _MESSAGES_BETWEEN_TURNS == 0:
@@ -202,7 +202,7 @@ class Bursts:
                 try:
                     await self._send(message)
                 except OSError as error:
-                    self._client.note_gone(error)
+                    self._client.mark_disconnected(error)
                     return
 
 

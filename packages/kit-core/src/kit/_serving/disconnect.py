@@ -60,7 +60,7 @@ async def _watch(client: Client, work: Awaitable[None]) -> None:
     async def watch() -> None:
         nonlocal failure
         try:
-            if not await client.left():
+            if not await client.wait_until_gone():
                 return
         except Exception as error:
             failure = error
@@ -92,7 +92,7 @@ async def _run_on_trio(client: Client, work: Coroutine[Any, Any, None]) -> None:
     failure: Exception | None = None
 
     async def watch() -> None:
-        if await client.left():
+        if await client.wait_until_gone():
             group.cancel_scope.cancel()
 
     async with create_task_group() as group:

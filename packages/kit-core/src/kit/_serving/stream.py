@@ -109,9 +109,8 @@ async def _pump(head: Message, body: Any, send: Send, client: Client) -> None:
     bursts: Bursts | None = None
     try:
         await send(head)
-        chunks = rest = body if body.__class__ is AsyncGeneratorType else _chunks(body)
-        if rest.__class__ is not AsyncGeneratorType:
-            rest = _Rest(rest)
+        chunks = body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
+        rest = chunks if chunks.__class__ is AsyncGeneratorType else _Rest(chunks)
         is_short_until = monotonic() + SHORT_S
         windows_to_skip = 0.0
         while await _send_singly(rest, send, client, is_short_until, windows_to_skip):
@@ -164,7 +163,7 @@ async def _send_singly(
         try:
             await send(message)
         except OSError as error:
-            client.note_gone(error)
+            client.mark_disconnected(error)
             return False
         # PERF: inlined, here and in _write(): a call for each chunk would cost more.
         left -= 1
@@ -200,8 +199,3 @@ class _Rest:
 
     def __anext__(self) -> Any:
         return self._next()
-
-
-def _chunks(body: Any) -> Any:
-    # PERF: an async body needs no generator of ours around it.
-    return body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
