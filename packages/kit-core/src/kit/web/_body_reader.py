@@ -19,6 +19,7 @@ from ._forms.field_sizes import FieldSizes
 from ._forms.form_data import FormData, close_form
 from ._forms.multipart import MultipartDecoder, boundary_of, decode, decode_in_memory
 from ._forms.urlencoded import decode_urlencoded, last_values
+from ._header_lines import length_line
 from ._streams import Stream, StreamChannel, chunks_of, iterate
 
 ClientDisconnectedError.__module__ = "kit.web"  # shown as it is imported
@@ -384,7 +385,8 @@ class BodyReader:
         """Lets other tasks read, in a state unless it has failed."""
         if self.state is READING:
             self.state = state
-        self._notify()
+        if self._changed is not None:
+            self._notify()
 
     async def _rest(self) -> AsyncGenerator[Bytes, None]:
         """Yields the chunks that were not taken yet."""
@@ -437,7 +439,11 @@ class BodyReader:
         if self._limits or self._check is not None:
             self._verify(chunk)
         if chunk and self._error is None:
-            self._keep(chunk)
+            if self._chunks:
+                self._keep(chunk)
+            else:
+                self._chunks.append(chunk)
+                self._kept_bytes = len(chunk)
 
     def _compare_length(self, *, is_last: bool) -> None:
         """Ends the body if it is as long as its Content-Length, and refuses a shorter one.
@@ -451,13 +457,17 @@ class BodyReader:
             is_last: Whether the server has said that the body is complete.
         """
         self._is_complete = is_last
-        for name, value in () if self._scope is None else self._scope["headers"]:
+        if self._scope is None:
+            return
+        headers = self._scope["headers"]
+        if length_line(self._size) in headers:  # PERF: nearly always, at half the time of the loop
+            self._is_complete = is_last or not self._is_chunked()
+            return
+        for name, value in headers:
             if name == b"content-length":
                 declared = int(value) if value.isdigit() and len(value) <= _MOST_DIGITS else 0
                 if is_last and self._size < declared and not self._is_chunked():
                     self._fail(_cut(self._size, declared))
-                elif not is_last and self._size == declared and not self._is_chunked():
-                    self._is_complete = True
                 return
 
     def _is_chunked(self) -> bool:
