@@ -616,3 +616,39 @@ async def test_what_is_no_json_is_none_for_models_either(number: str) -> None:
     response, _ = await send("json", Price, body=f'{{"amount":{number}}}', headers=JSON)
     assert response.status == 400
     assert "Malformed JSON" in await response.text()
+
+
+@pytest.mark.parametrize("target", ["query", "header", "param"])
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("x", int),
+        ("0", Annotated[int, msgspec.Meta(ge=1)]),
+        ("x", int | None),
+        ("NaN", float),
+        ("maybe", bool),
+        ("31.1.26", datetime.date),
+        ("x", Literal["a", "b"]),
+        ("x", Literal[1, 2]),
+    ],
+)
+async def test_one_mistake_has_one_answer(target: Any, text: str, kind: Any) -> None:
+    """`c.req.query("id", int)` and the like refuse a value as `validator` does."""
+    app = Kit()
+    model = msgspec.defstruct("Model", [("id", kind)])
+
+    def read(c: Context) -> Response:
+        return c.json(getattr(c.req, target)("id", kind))
+
+    app.get("/read/:id", read)
+    app.get("/validated/:id", validator(target, model), lambda c: c.text("valid"))
+    answers = []
+    for path in ("read", "validated"):
+        response = await app.request(f"/{path}/{text}?id={text}", headers={"id": text})
+        assert (response.status, response.headers["content-type"]) == (
+            400,
+            "application/problem+json",
+        )
+        answers.append(await response.json())
+    assert answers[0] == answers[1]
+    assert answers[0]["errors"][0]["path"] == "id"

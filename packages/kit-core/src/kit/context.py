@@ -27,7 +27,7 @@ from kit.authoring.maybe_await import check_second
 from kit.authoring.signatures import describe
 from kit.interface import HandlerError
 from kit.interface.generics import TypeVar, fill_arguments
-from kit.request import KitRequest, ServedRequest
+from kit.request import KitRequest
 from kit.web._body import is_stream, peek, take
 from kit.web._header_lines import (
     FRAMING_NAMES,
@@ -121,12 +121,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """The request."""
         req = self._req
         if req is None:
-            req = self._req = ServedRequest(
-                self._path,
-                self._match,
-                self._scope,
-                self._receive,
-                self._state.limits,
+            # PERF: keywords would take half as long again.
+            req = self._req = KitRequest(
+                None, self._path, self._match, self._scope, self._receive, self._state.limits
             )
             if self._index > 0:
                 req.route_index = min(self._index, len(self._match[0]) - 1)

@@ -3,63 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
-from kit._request.body import RequestBody
+from kit._request.conversion import check_absent_param, convert_value, convert_values
 from kit._request.fields import query_pairs, query_value
-from kit._request.parse_body import (
-    AS_MULTIPART,
-    AS_URLENCODED,
-    collect,
-    nest,
-    only_content_type,
-)
+from kit._request.parse_body import collect, nest
+from kit._request.validated import check_validated
 from kit._support import json as _json
-from kit._support.late import import_late
 from kit._support.limits import LIMITS, Limits, header_too_large
-from kit._support.struct import Opaque, Struct, with_plain_stores
+from kit.http.media_types import URLENCODED, media_type
 from kit.http.paths import decode_component
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
 from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
-from kit.web._forms.urlencoded import last_values
+from kit.web._body import take
+from kit.web._body_reader import FORMS, BodyReader
 from kit.web._header_lines import encode_name, find_value, known_names, values_by_name
-from kit.web._received import (
-    LEAST_OF_MANY_BYTES,
-    MOST_WHOLE_BYTES,
-    MOST_WHOLE_MESSAGES,
-    declared_length,
-    is_cut,
-)
-from kit.web._request import (
-    give_back_channel,
-    header_lines,
-    limit_body,
-    request_of_scope,
-    take_channel,
-    use_up,
-)
+from kit.web._request import header_lines, limit_body, served_request, with_body
 from kit.web._streams import decode_text
 
 __all__ = ("KitRequest", "clone_raw_request")
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
-
-    from kit._request.conversion import check_absent_param, convert_value, convert_values
-    from kit._request.validated import check_validated
-    from kit.web._forms.multipart import decode_in_memory
-else:
-    import_late(
-        globals(),
-        "kit._request.conversion",
-        "check_absent_param",
-        "convert_value",
-        "convert_values",
-    )
-    import_late(globals(), "kit._request.validated", "check_validated")
-    import_late(globals(), "kit.web._forms.multipart", "decode_in_memory")
 
 T = TypeVar("T")
 
@@ -68,6 +35,8 @@ _REQUIRED: Any = object()
 _TARGETS = get_args(ValidationTarget)
 # Of a name that a client sent, in an error.
 _LONGEST_NAME = 100
+_NO_MATCH: Any = ([],)
+_DEFAULT_LIMITS = Limits()
 
 
 class KitRequest:
@@ -76,10 +45,28 @@ class KitRequest:
     Body readers may be used in any order and more than once, since the content is kept.
 
     Args:
-        request: The Web request; also kept as `raw`.
+        request: The Web request, `raw`. None if it is created from `scope` and `receive` when it
+            is first used.
         path: Routing path.
         match_result: The result of the router, with the parameters for `param`.
+        scope: The ASGI scope of a request from a server.
+        receive: The channel of a request from a server.
+        limits: The limits for headers and the body. Default: those of `Limits()`.
     """
+
+    __slots__ = (
+        "_limits",
+        "_match",
+        "_pairs",
+        "_query",
+        "_raw",
+        "_reader",
+        "_receive",
+        "_scope",
+        "_validated",
+        "path",
+        "route_index",
+    )
 
     path: str
     """Routing path, decoded as for matching."""
@@ -87,41 +74,35 @@ class KitRequest:
     route_index: int
     """Which of the matched routes is running, counted from 0 in registration order."""
 
-    if TYPE_CHECKING:
-        _raw: Request | None
-        _scope: Any
-        _receive: Any
-        _match: Any
-        _limits: Limits
-        _query: str | None
-        _pairs: list[tuple[str, str]] | None
-        _reader: RequestBody | None
-        _validated: dict[str, Any] | None
-        _body_limits: tuple[tuple[int, Callable[[], Exception]], ...]
-        _data: Bytes | None
-        _is_receiving: bool
-        _is_parsed: bool
-        _form: FormData | None
-
-        def __init__(
-            self, request: Request, path: str = "/", match_result: Result[Any] | None = None
-        ) -> None: ...
-
-    else:
-        __slots__ = ()  # Those of ServedRequest, which every instance is.
+    def __init__(
+        self,
+        request: Request | None,
+        path: str = "/",
+        match_result: Result[Any] | None = None,
+        scope: Any = None,
+        receive: Any = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.path = path
+        self.route_index = 0
+        self._raw = request
+        self._scope = scope
+        self._receive = receive
+        self._match: Any = match_result or _NO_MATCH
+        self._limits = limits or _DEFAULT_LIMITS
+        self._query: str | None = None
+        self._pairs: list[tuple[str, str]] | None = None
+        self._reader: BodyReader | None = None  # once a reader here has taken the body
+        self._validated: dict[str, Any] | None = None
 
     @property
     def raw(self) -> Request:
         """The Web request. If you read its body directly, the readers here can't."""
         raw = self._raw
         if raw is None:
-            raw = self._raw = request_of_scope(self._scope, self._receive)
-            if self._data is not None:
-                use_up(raw)
-            elif self._is_receiving:
-                take_channel(raw)
-            for max_size, refuse in self._body_limits:
-                limit_body(raw, max_size, refuse)
+            is_used = self._reader is not None
+            reader = self._reader or BodyReader(self._receive, self._scope)
+            raw = self._raw = served_request(self._scope, reader, is_used=is_used)
         return raw
 
     @property
@@ -158,8 +139,7 @@ class KitRequest:
             `key`, a dict of all parameters of the path.
 
         Raises:
-            HTTPException: 404, as a problem document, if the value doesn't fit the type: the path
-                names no resource.
+            HTTPException: 400, as a problem document, if the value doesn't fit the type.
             LookupError: If the key begins with a colon; or if a type is given and the route's
                 pattern has no such parameter, or the path has no value for it and there is no
                 default.
@@ -348,10 +328,8 @@ class KitRequest:
             HTTPException: 413 if it is larger than `Limits.max_body_size_bytes`.
             TypeError: If the body of `raw` was read directly before.
         """
-        data = self._data
-        if data is None:
-            data = await self._receive_whole(None)
-        return await self._body.bytes() if data is None else data
+        reader = self._reader or self._take_body()
+        return await reader.bytes(self._limits) if reader.data is None else reader.data
 
     async def array_buffer(self) -> Bytes:
         """Reads the body; the Web name of `bytes`."""
@@ -388,21 +366,10 @@ class KitRequest:
             HTTPException: 400 if the body isn't JSON, with the position, or doesn't match `type`,
                 with the path of the field; 413 as for `bytes`.
         """
-        data = self._data
+        reader = self._reader or self._take_body()
+        data = reader.data
         if data is None:
-            # PERF: not by bytes(), another coroutine.
-            if self._raw is None and not self._is_receiving:
-                self._is_receiving = True
-                try:
-                    message = await self._receive()
-                except BaseException:
-                    self._stop_receiving()
-                    raise
-                data = self._keep(message)
-                if self._is_receiving:
-                    data = await self._receive_rest(message, None)
-            if data is None:
-                data = await self._body.bytes()
+            data = await reader.bytes(self._limits)  # PERF: not by bytes(), another coroutine
         try:
             return _json.decode(data) if type is None else _json.decode_as(data, type)
         except (ValueError, RecursionError) as error:
@@ -416,12 +383,8 @@ class KitRequest:
         Raises:
             HTTPException: 400 if it isn't a form, 413 if it exceeds one of the `Limits`.
         """
-        form = None
-        if self._raw is None:
-            content_type = only_content_type(self._scope["headers"])
-            if content_type.startswith(AS_MULTIPART):
-                form = await self._read_multipart(content_type)
-        return await self._body.form_data() if form is None else form
+        reader = self._reader or self._take_body()
+        return await reader.form_data(self._content_type(), self._limits)
 
     async def parse_body(
         self, *, all: bool = False, dot: bool = False, **limits: Any
@@ -441,54 +404,23 @@ class KitRequest:
         Raises:
             HTTPException: 400 if the form is malformed, 413 if it exceeds a limit.
         """
-        if self._raw is not None or limits:
-            values = await self._parse_any_body(limits, all=all)
-            return nest(values) if dot else values
-        # PERF: nearly every form needs no more than this.
-        may_be_simple = not all
-        found: dict[str, Any] | None = None
-        content_type = only_content_type(self._scope["headers"])
-        if content_type == AS_URLENCODED:
-            if may_be_simple:
-                data = self._data
-                if data is None:
-                    data = await self._receive_whole(MOST_WHOLE_BYTES)
-                if data is not None:
-                    found = last_values(data, self._limits)
-                    if found is not None:
-                        self._is_parsed = True
-                        return nest(found) if dot else found
-                    may_be_simple = False
-        elif content_type.startswith(AS_MULTIPART):
-            form = await self._read_multipart(content_type)
-            if form is not None:
-                found = collect(form, all=all)
-        if found is None:
-            found = await self._parse_any_body({}, all=all, may_be_simple=may_be_simple)
-        return nest(found) if dot else found
-
-    async def _parse_any_body(
-        self, limits: dict[str, Any], *, all: bool, may_be_simple: bool = True
-    ) -> dict[str, Any]:
-        """Does what `parse_body` does, for any body, but doesn't nest the values.
-
-        Args:
-            limits: As for `parse_body`.
-            all: As for `parse_body`.
-            may_be_simple: Whether the last value of each name may be enough, so that no FormData
-                is needed.
-        """
-        for name in limits.keys() - LIMITS:
-            raise TypeError(f"parse_body() has no limit {name!r}: there are {', '.join(LIMITS)}")
-        body = self._body
-        if not body.is_form:
+        own_limits = self._limits
+        if limits:
+            for name in limits.keys() - LIMITS:
+                known = ", ".join(LIMITS)
+                raise TypeError(f"parse_body() has no limit {name!r}: there are {known}")
+            own_limits = own_limits.but(**limits)
+        content_type = self._content_type()
+        kind = media_type(content_type)
+        if kind not in FORMS:
             return {}
-        own_limits = self._limits.but(**limits) if limits else None
-        if may_be_simple and not all:
-            values = await body.last_values(own_limits)
-            if values is not None:
-                return values
-        return collect(await body.form_data(own_limits), all=all)
+        reader = self._reader or self._take_body()
+        values: dict[str, Any] | None = None
+        if kind == URLENCODED and not all:
+            values = await reader.last_values(own_limits)
+        if values is None:
+            values = collect(await reader.form_data(content_type, own_limits), all=all)
+        return nest(values) if dot else values
 
     @property
     def max_memory_size_bytes(self) -> int | None:
@@ -549,161 +481,23 @@ class KitRequest:
         handlers = self._match[0]
         return str(handlers[self.route_index][0].path) if self.route_index < len(handlers) else ""
 
-    @property
-    def _body(self) -> RequestBody:
-        body = self._reader
-        if body is None:
-            body = self._reader = RequestBody(self.raw, self._limits)
-            if self._data is not None:
-                body.adopt(self._data, self._form, self._limits if self._is_parsed else None)
-            elif self._is_receiving:
-                body.wait()
-        return body
-
-    async def _read_multipart(self, content_type: Bytes) -> FormData | None:
-        """Reads a small multipart form, if nothing has used `raw`.
-
-        PERF: it needs none of the objects that larger forms do, see `_receive_whole`.
-
-        Args:
-            content_type: The only Content-Type line.
-
-        Returns:
-            The form, which is kept; None if the reader has to be asked.
+    def _take_body(self) -> BodyReader:
+        """Takes the body from `raw`, where it counts as read from now on.
 
         Raises:
-            HTTPException: 400 if the form is malformed, 413 if it exceeds one of the `Limits`.
+            TypeError: If it was read there.
         """
-        form = self._form
-        if form is None:
-            data = self._data
-            if data is None:
-                data = await self._receive_whole(MOST_WHOLE_BYTES)
-            if data is not None and len(data) <= self._limits.spool_size_bytes:
-                text = content_type.decode("latin-1")
-                form = self._form = decode_in_memory(data, text, self._limits)
-        return form
+        if self._raw is None:
+            reader = BodyReader(self._receive, self._scope)
+        else:
+            reader = BodyReader.of(take(self._raw))
+        self._reader = reader
+        return reader
 
-    async def _receive_whole(self, most_whole: int | None) -> Bytes | None:
-        """Receives the body if the server delivers it in few messages, and nothing has used `raw`.
-
-        PERF: it needs none of the objects that read a body in pieces and share the channel among
-        tasks. If they turn out to be needed, they get the messages.
-
-        Args:
-            most_whole: Number of bytes from which on the body is left to them; None for no limit.
-
-        Returns:
-            The body, which is kept; None if the reader has to be asked.
-        """
-        if self._raw is not None or self._is_receiving:
-            return None
-        self._is_receiving = True
-        try:
-            message = await self._receive()
-        except BaseException:
-            self._stop_receiving()
-            raise
-        data = self._keep(message)
-        return await self._receive_rest(message, most_whole) if self._is_receiving else data
-
-    async def _receive_rest(self, message: Any, most_whole: int | None) -> Bytes | None:
-        """Receives what comes after the first message; otherwise as `_receive_whole`.
-
-        Some servers end every body with an empty message, as granian does. PERF: that isn't waited
-        for if the body is as long as declared, since it comes from another thread there.
-        """
-        length = declared_length(self._scope)
-        is_long = length is not None and most_whole is not None and length > most_whole
-        most = self._limits.max_body_size_bytes
-        in_memory = self._limits.max_memory_size_bytes
-        messages = [message]
-        parts = [message["body"] if "body" in message else b""]  # noqa: SIM401 - PERF: no call
-        size = len(parts[0])
-        try:
-            while size != length and "more_body" in message and message["more_body"]:
-                if (
-                    is_long
-                    or (most_whole is not None and size > most_whole)
-                    or (
-                        len(messages) >= MOST_WHOLE_MESSAGES
-                        and size < len(messages) * LEAST_OF_MANY_BYTES
-                    )
-                ):
-                    break
-                message = await self._receive()
-                messages.append(message)
-                if message["type"] != "http.request":
-                    break
-                if "body" in message:
-                    part = message["body"]
-                    parts.append(part)
-                    size += len(part)
-                if (
-                    self._raw is not None
-                    or (most is not None and size > most)
-                    or (in_memory is not None and size > in_memory)
-                    or (self._body_limits and not self._is_within_own_limits(size))
-                ):
-                    break
-            else:
-                # A body that is cut is left to the reader, too, which refuses it.
-                if size == length or not is_cut(self._scope, size):
-                    data = self._data = b"".join(parts)
-                    return data
-        except BaseException:
-            self._stop_receiving(messages)
-            raise
-        finally:
-            self._is_receiving = False
-        self._give_back(self.raw, messages)
-        return None
-
-    def _keep(self, message: Any) -> Bytes | None:
-        """Keeps a body that is complete with the first message.
-
-        Otherwise leaves it to the reader, unless the rest may be received; `_is_receiving` then
-        stays True.
-        """
-        self._is_receiving = False
-        if self._raw is None and message["type"] == "http.request":
-            data = message["body"] if "body" in message else b""  # noqa: SIM401 - PERF: no call
-            size = len(data)
-            most = self._limits.max_body_size_bytes
-            in_memory = self._limits.max_memory_size_bytes
-            if (
-                (most is None or size <= most)
-                and (in_memory is None or size <= in_memory)
-                and (not self._body_limits or self._is_within_own_limits(size))
-            ):
-                if message.get("more_body"):
-                    self._is_receiving = True
-                    return None
-                if is_cut(self._scope, size):
-                    self._give_back(self.raw, (message,))
-                    return None
-                data = self._data = data if data.__class__ is bytes else bytes(data)
-                return data
-        self._give_back(self.raw, (message,))
-        return None
-
-    def _is_within_own_limits(self, size: int) -> bool:
-        """Returns whether a body of so many bytes exceeds no limit of this request."""
-        return all(size <= most for most, _ in self._body_limits)
-
-    def _stop_receiving(self, messages: Sequence[Any] = ()) -> None:
-        """Leaves the body to other readers, with the messages that have come."""
-        self._is_receiving = False
-        if self._raw is not None or messages:
-            self._give_back(self.raw, messages)
-
-    def _give_back(self, raw: Request, messages: Sequence[Any] = ()) -> None:
-        """Lets the readers go on that wait for the first messages, which may have come."""
-        try:
-            give_back_channel(raw, messages)
-        finally:
-            if self._reader is not None:
-                self._reader.resume()
+    def _content_type(self) -> str | None:
+        raw = self._raw
+        lines = self._scope["headers"] if raw is None else header_lines(raw)
+        return find_value(lines, "content-type")
 
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
         """Limits the size of the body for all readers.
@@ -721,13 +515,8 @@ class KitRequest:
                 memory or was read before.
             RuntimeError: If the body was already read without recording its size.
         """
-        if self._data is not None:
-            self._body.limit(max_size, refuse)
-        elif self._raw is None:
-            # PERF: applied when the body is read; most requests have none.
-            self._body_limits = (*self._body_limits, (max_size, refuse))
-        elif self._reader is None:
-            limit_body(self._raw, max_size, refuse)
+        if self._reader is None:
+            limit_body(self.raw, max_size, refuse)
         else:
             self._reader.limit(max_size, refuse)
 
@@ -754,7 +543,22 @@ async def clone_raw_request(req: KitRequest, /) -> Request:
         TypeError: If the body of `req.raw` was read directly, so that its content wasn't stored.
         HTTPException: If the body was rejected when it was read.
     """
-    return await req._body.clone()
+    raw, reader = req.raw, req._reader
+    if reader is None:
+        if not raw.body_used:
+            return raw.clone()
+        raise TypeError(
+            "Can't clone the request: its body was read directly from `raw`, which keeps "
+            "nothing of it; read it with text(), json() or another reader of KitRequest"
+        )
+    content = await reader.content(req._limits)
+    clone = with_body(raw, content)
+    if clone.headers.has("content-length"):
+        # Of a form that was encoded again, the part headers differ from those the client wrote.
+        clone.headers.delete("content-length")
+        if isinstance(content, Bytes):
+            clone.headers.set("content-length", str(len(content)))
+    return clone
 
 
 def _check_target(target: str) -> None:
@@ -768,53 +572,3 @@ def _warn_deprecated(name: str, replacement: str) -> None:
     warnings.warn(
         f"KitRequest.{name} is deprecated: use {replacement}", DeprecationWarning, stacklevel=3
     )
-
-
-_NO_MATCH: Any = ([],)
-_DEFAULT_LIMITS = Limits()
-
-
-@with_plain_stores
-class ServedRequest(KitRequest, Opaque, Struct, eq=False):
-    """The fields of every KitRequest.
-
-    PERF: a Struct's only constructor takes its fields. Creating one takes 95 ns; a class with an
-    `__init__` takes 180, a difference of 2 % of a request. `KitRequest(...)` has the signature of
-    the specification, and creates an instance of this class.
-    """
-
-    path: str
-    _match: Any
-    _scope: Any
-    _receive: Any
-    _limits: Limits = _DEFAULT_LIMITS
-    route_index: int = 0
-    _raw: Request | None = None
-    _query: str | None = None
-    _pairs: list[tuple[str, str]] | None = None
-    _reader: RequestBody | None = None
-    _validated: dict[str, Any] | None = None
-    _body_limits: tuple[tuple[int, Callable[[], Exception]], ...] = ()
-    _data: Bytes | None = None
-    _is_receiving: bool = False
-    _is_parsed: bool = False  # whether a form was read with the app's limits
-    _form: FormData | None = None  # of a multipart body that was read without `_reader`
-
-
-def _new_request(
-    cls: type[KitRequest],
-    request: Request,
-    path: str = "/",
-    match_result: Result[Any] | None = None,
-) -> KitRequest:
-    if cls is not KitRequest:
-        raise TypeError(f"{cls.__qualname__} can't be created: KitRequest can't be subclassed")
-    # Without its scope, since the query of the request may have changed.
-    return ServedRequest(path, match_result or _NO_MATCH, None, None, _raw=request)
-
-
-# Errors of Python name the class, and no user knows it by another name.
-ServedRequest.__name__ = ServedRequest.__qualname__ = KitRequest.__name__
-
-# After ServedRequest, since msgspec accepts no base that has a constructor.
-KitRequest.__new__ = _new_request  # type: ignore[method-assign,assignment]

@@ -61,14 +61,6 @@ def test_annotations_can_be_read() -> None:
     assert get_type_hints(Context.text)["return"] is Response
 
 
-def test_a_request_has_no_subclasses() -> None:
-    class Own(KitRequest):
-        pass
-
-    with pytest.raises(TypeError, match="Own can't be created: KitRequest can't be subclassed"):
-        Own(Request("http://x/"))
-
-
 def test_a_request_takes_its_arguments_by_name() -> None:
     match: Any = ([("handler", {"id": "7"})],)
     req = KitRequest(request=Request("http://x/users/7?a=1"), match_result=match, path="/users/7")

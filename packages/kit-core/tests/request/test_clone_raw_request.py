@@ -54,14 +54,14 @@ def make(how: str, open_request: Any) -> Any:
 
 
 @pytest.fixture
-def open_request(client: Any, held: Any, many: Any) -> Any:
+def open_request(client: Any, held: Any, preamble: bytes) -> Any:
     """Opens a request, as `make`, with a body from a given source."""
 
     def open_request(how: str, data: bytes, kind: str, limits: Limits = Limits()) -> Any:
         if how.startswith("served"):
             chunks = [data[at : at + 7] for at in range(0, len(data), 7)]
-            if how == "served as large":
-                chunks = [*many, *chunks]
+            if how == "served as large" and kind == MULTIPART:
+                chunks = [preamble, *chunks]
             lines = [(b"host", b"h"), (b"content-type", kind.encode()), (b"x", b"1")]
             return held(client(*chunks), path="/p?q", headers=lines, limits=limits)
         headers = {"content-type": kind, "x": "1"}

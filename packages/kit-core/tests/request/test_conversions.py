@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit import Context, Kit, KitRequest, Request, Response
-from kit.interface import HTTPException, Next, ProblemError, RequestValidationError
+from kit.interface import HTTPException, Next, RequestValidationError
 
 
 class Colour(enum.Enum):
@@ -44,7 +44,6 @@ UserId = NewType("UserId", int)
 Page = Annotated[int, msgspec.Meta(ge=1)]
 # Not hashable, as what stands in Annotated need not be.
 Described = Annotated[int, msgspec.Meta(ge=1, extra_json_schema={"examples": [1]})]
-LETTERS = enum.Enum("LETTERS", {chr(code): chr(code) for code in range(ord("a"), ord("z"))})
 
 
 def request_of(url: str = "/", **headers: str) -> KitRequest:
@@ -153,7 +152,6 @@ def test_any_text_is_converted_or_refused(kind: Any, text: str) -> None:
             req.query("a", kind)
         (error,) = caught.value.errors
         assert error["path"] == "a"
-        assert repr(text)[:100] in error["message"]
         with pytest.raises(RequestValidationError):
             req.query("a", kind, default=None)
     else:
@@ -163,30 +161,25 @@ def test_any_text_is_converted_or_refused(kind: Any, text: str) -> None:
 # What is refused.
 
 REFUSED = [
-    ("x", int, "Expected `int`, got 'x'", "int_type"),
-    ("", int, "Expected `int`, got ''", "int_type"),
-    ("x", UserId, "Expected `int`, got 'x'", "int_type"),
-    ("0", Page, "Expected `int` >= 1, got '0'", "greater_than_equal"),
-    ("0", Described, "Expected `int` >= 1, got '0'", "greater_than_equal"),
-    ("9" * 5000, int, f"Integer value out of range: '{'9' * 99}...", "number_out_of_range"),
-    ("x", int | None, "Expected `int | null`, got 'x'", "type_error"),
-    ("x", float, "Expected `float`, got 'x'", "float_type"),
-    ("yes", bool, "Expected `bool`, got 'yes'", "bool_type"),
-    ("1", uuid.UUID, "Invalid UUID: '1'", "uuid_parsing"),
-    ("31.1.26", datetime.date, "Invalid RFC3339 encoded date: '31.1.26'", "date_parsing"),
-    ("now", datetime.datetime, "Invalid RFC3339 encoded datetime: 'now'", "datetime_parsing"),
-    ("x", decimal.Decimal, "Invalid decimal string: 'x'", "decimal_parsing"),
-    ("green", Colour, "Expected one of 'red', 'blue', got 'green'", "enum"),
-    ("x", Level, "Expected one of 1, 2, got 'x'", "enum"),
-    ("x", Rights, "Expected `int`, got 'x'", "int_type"),
-    ("c", Literal["a", "b"], "Expected one of 'a', 'b', got 'c'", "enum"),
-    ("c\n", Literal["a"], "Expected one of 'a', got 'c\\n'", "enum"),
-    (
-        "1",
-        LETTERS,
-        f"Expected one of {', '.join(repr(chr(ord('a') + n)) for n in range(20))}, ..., got '1'",
-        "enum",
-    ),
+    ("x", int, "Expected `int`", "int_type"),
+    ("", int, "Expected `int`", "int_type"),
+    ("x", UserId, "Expected `int`", "int_type"),
+    ("0", Page, "Expected `int` >= 1", "greater_than_equal"),
+    ("0", Described, "Expected `int` >= 1", "greater_than_equal"),
+    ("9" * 5000, int, "Integer value out of range", "number_out_of_range"),
+    ("x", int | None, "Expected `int | null`", "type_error"),
+    ("x", float, "Expected `float`", "float_type"),
+    ("yes", bool, "Expected `bool`", "bool_type"),
+    ("1", uuid.UUID, "Invalid UUID", "uuid_parsing"),
+    ("31.1.26", datetime.date, "Invalid RFC3339 encoded date", "date_parsing"),
+    ("now", datetime.datetime, "Invalid RFC3339 encoded datetime", "datetime_parsing"),
+    ("x", decimal.Decimal, "Invalid decimal string", "decimal_parsing"),
+    ("green", Colour, "Invalid enum value 'green'", "enum"),
+    ("x", Level, "Expected `int`", "int_type"),
+    ("x", Rights, "Expected `int`", "int_type"),
+    ("c", Literal["a", "b"], "Invalid enum value 'c'", "enum"),
+    ("c\n", Literal["a"], "Invalid enum value 'c\\n'", "enum"),
+    ("x" * 5000, Literal["a"], f"Invalid enum value '{'x' * 480}...", "enum"),
 ]
 
 
@@ -226,8 +219,7 @@ async def test_what_does_not_fit_is_a_problem_document(
         assert found == expected("header", "The headers are invalid", "x-a")
     if text:
         found = await problem(f"/param/{escaped}")
-        about = expected("param", "The path parameters are invalid", "a")
-        assert found == {**about, "title": "Not Found", "status": 404}
+        assert found == expected("param", "The path parameters are invalid", "a")
 
 
 async def test_errors_reach_on_error_with_their_text() -> None:
@@ -240,16 +232,13 @@ async def test_errors_reach_on_error_with_their_text() -> None:
         raise error
 
     app.get("/users/:id", lambda c: c.json([c.req.param("id", int), c.req.query("page", int)]))
-    assert (await app.request("/users/x")).status == 404
+    assert (await app.request("/users/x")).status == 400
     assert (await app.request("/users/7?page=x")).status == 400
     assert await (await app.request("/users/7?page=8")).json() == [7, 8]
-    missing, wrong = seen
-    assert isinstance(missing, ProblemError)
-    assert not isinstance(missing, RequestValidationError)
-    assert isinstance(wrong, RequestValidationError)
+    assert [type(each) for each in seen] == [RequestValidationError] * 2
     assert list(map(str, seen)) == [
-        "404 The path parameters are invalid: id: Expected `int`, got 'x'",
-        "400 The query is invalid: page: Expected `int`, got 'x'",
+        "400 The path parameters are invalid: id: Expected `int`",
+        "400 The query is invalid: page: Expected `int`",
     ]
     assert [type(each.__cause__) for each in seen] == [msgspec.ValidationError] * 2
 
@@ -259,8 +248,8 @@ def test_every_wrong_value_of_a_name_is_told() -> None:
     with pytest.raises(RequestValidationError) as caught:
         req.queries("id", int)
     assert caught.value.errors == [
-        {"path": "id[1]", "message": "Expected `int`, got 'x'", "type": "int_type"},
-        {"path": "id[3]", "message": "Expected `int`, got 'y'", "type": "int_type"},
+        {"path": "id[1]", "message": "Expected `int`", "type": "int_type"},
+        {"path": "id[3]", "message": "Expected `int`", "type": "int_type"},
     ]
     req = request_of("/?" + "&".join(["id=x"] * 200))
     with pytest.raises(RequestValidationError) as caught:

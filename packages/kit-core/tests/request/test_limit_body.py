@@ -351,6 +351,8 @@ def test_a_large_body_that_is_read_slowly_is_kept() -> None:
 
 
 def test_a_client_disconnects_beside_a_reader_that_is_behind() -> None:
+    """What came of its body for the reader is dropped: nobody waits for an answer."""
+
     async def handler(c: Context) -> Response:
         sizes = []
         try:
@@ -362,7 +364,7 @@ def test_a_client_disconnects_beside_a_reader_that_is_behind() -> None:
         raise AssertionError("the body was complete")
 
     server = LeavingServer(*[b"x"] * 2, *[b"x" * 65536] * 10, leaves_at=5)
-    assert served_in_no_time(server, handler) == ((200, b"[1,1,65536,65536,65536]"), 3 * 5)
+    assert served_in_no_time(server, handler) == ((200, b"[1]"), 3 * 5)
 
 
 def test_a_reader_that_is_behind_gets_time(run: Callable[..., Any]) -> None:

@@ -18,7 +18,8 @@ from kit.interface import METHOD_NAME_ALL, ExecutionContext, HandlerError, HTTPE
 from kit.interface.metadata import get_facts
 from kit.request import KitRequest
 from kit.web import Request
-from kit.web._request import limit_body, request_of_scope
+from kit.web._body_reader import BodyReader
+from kit.web._request import limit_body, served_request
 
 _MOST_DIGITS = 30  # Python refuses to parse numbers with many thousands of digits
 
@@ -36,7 +37,7 @@ def context_of_scope(state: AppState, scope: Any, receive: Any, path: str) -> Co
         method = scope["method"]
         match, run = state.find("GET" if method == "HEAD" else method, path)
         return Context(state, scope, receive, path, match, run, method)
-    request = request_of_scope(scope, receive)
+    request = served_request(scope, BodyReader(receive, scope), is_used=False)
     path, match, run = _match_request(state, request, path)
     c: Context[Any, Any] = Context(state, scope, receive, path, match, run, request.method)
     c._adopt(request)

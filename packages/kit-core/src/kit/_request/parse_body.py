@@ -3,32 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
-from kit.http.media_types import MULTIPART, URLENCODED
 from kit.web import FormData
 from kit.web._forms.form_data import FormValue, entries_of
-from kit.web._header_lines import HeaderLine
 
 _MOST_STEPS = 100
 """The maximum nesting depth of dotted names; the rest of a longer name is a single step."""
-
-
-# As clients write them. Other spellings take the slower path of the other media types.
-AS_URLENCODED = URLENCODED.encode()
-AS_MULTIPART = MULTIPART.encode() + b";"
-
-
-def only_content_type(lines: Iterable[HeaderLine]) -> bytes:
-    """Returns the value of the only Content-Type line, or `b""` if there is none, or several."""
-    found = None
-    for name, value in lines:
-        if name == b"content-type":
-            if found is not None:
-                return b""
-            found = value
-    return found or b""
 
 
 def collect(form: FormData, *, all: bool) -> dict[str, Any]:

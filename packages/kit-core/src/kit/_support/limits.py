@@ -56,8 +56,10 @@ class Limits(Struct, frozen=True):
     @property
     def most_in_memory(self) -> int | None:
         """Maximum size in bytes of a body that is read into memory; None for no limit."""
-        bounds = (self.max_body_size_bytes, self.max_memory_size_bytes)
-        return min((bound for bound in bounds if bound is not None), default=None)
+        whole, in_memory = self.max_body_size_bytes, self.max_memory_size_bytes
+        if whole is None or (in_memory is not None and in_memory < whole):
+            return in_memory
+        return whole
 
     @property
     def changes(self) -> dict[str, int | None]:
@@ -94,29 +96,35 @@ _MAY_BE_NONE = ("max_body_size_bytes", "max_memory_size_bytes")
 
 def header_too_large(name: str, most: int) -> HTTPException:
     """Returns the error for a header that exceeds its size limit (RFC 6585, section 5)."""
-    return HTTPException(431, f"The header {name} is larger than {most} bytes")
+    return _error(431, f"The header {name} is larger than {most} bytes")
 
 
 def body_too_large(most: int) -> HTTPException:
     """Returns the error for a body that exceeds its size limit."""
-    return HTTPException(413, f"The body is larger than {most} bytes")
+    return _error(413, f"The body is larger than {most} bytes")
 
 
 def form_too_large(what: str, most: int) -> HTTPException:
     """Returns the error for a form with too many fields or files."""
-    return HTTPException(413, f"The form has more than {most} {what}")
+    return _error(413, f"The form has more than {most} {what}")
 
 
 def form_too_large_for_memory(most: int) -> HTTPException:
     """Returns the error for a form whose fields take too much memory."""
-    return HTTPException(413, f"The form takes more than {most} bytes of memory")
+    return _error(413, f"The form takes more than {most} bytes of memory")
 
 
 def field_too_large(name: str, most: int) -> HTTPException:
     """Returns the error for a form field that is too long."""
-    return HTTPException(413, f"The form field {name!r:.100} is longer than {most} bytes")
+    return _error(413, f"The form field {name!r:.100} is longer than {most} bytes")
 
 
 def field_name_too_large(most: int) -> HTTPException:
     """Returns the error for a form field whose name is too long."""
-    return HTTPException(413, f"The name of a form field is longer than {most} bytes")
+    return _error(413, f"The name of a form field is longer than {most} bytes")
+
+
+def _error(status: int, message: str) -> HTTPException:
+    from kit.interface import HTTPException  # here, since few apps refuse anything
+
+    return HTTPException(status, message)

@@ -41,7 +41,7 @@ _MODULES = {
     "BodyBytes": "_body",
     "BodyInit": "_body",
     "BodyStream": "_body",
-    "ClientDisconnectedError": "_received",
+    "ClientDisconnectedError": "_body_reader",
     "File": "_forms.form_data",
     "FormData": "_forms.form_data",
     "Headers": "_headers",

@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-# PERF: bodies that are bytes already need none of what is imported where it is used.
+from ._streams import close_stream, decode_text, iterate
+
 if TYPE_CHECKING:
     from ._blob import Blob, Bytes
     from ._forms.form_data import FormData
@@ -184,12 +185,6 @@ class Body:
             return b""
         if isinstance(body, bytes):
             return body
-        from ._received import ReceivedBody
-
-        if isinstance(body, ReceivedBody):
-            return await body.read()
-        from ._streams import close_stream, iterate
-
         try:
             return b"".join([chunk async for chunk in iterate(body)])
         finally:
@@ -201,8 +196,6 @@ class Body:
 
     async def text(self) -> str:
         """Reads the body as UTF-8, without a byte order mark; invalid bytes become U+FFFD."""
-        from ._streams import decode_text
-
         return decode_text(await self.bytes())
 
     async def _read_json(self) -> Any:
@@ -224,12 +217,10 @@ class Body:
         """
         from kit._support.limits import Limits
 
-        from ._forms.reading import read_form
+        from ._body_reader import BodyReader
 
-        if self.body_used:
-            take(self)
-        async with aclosing(read_chunks(self)) as chunks:
-            return await read_form(chunks, self.headers.get("content-type"), Limits())
+        reader = BodyReader.of(take(self))
+        return await reader.form_data(self.headers.get("content-type"), Limits())
 
     async def blob(self) -> Blob:
         """Reads the body as a Blob with the content type of the headers."""

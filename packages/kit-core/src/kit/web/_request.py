@@ -13,11 +13,11 @@ from kit.authoring.maybe_await import plain_result
 from kit.interface import FormData as AnyFormData
 
 from ._body import USED, Body, BodyInit, extract, take
+from ._body_reader import BodyReader, Refuse
 from ._forms.form_data import FormData
 from ._header_lines import HeaderLine
 from ._headers import Headers, HeadersInit, headers_over
-from ._received import ReceivedBody, Refuse
-from ._streams import LimitedStream, Stream
+from ._streams import Stream
 from ._url import URL, text_of_url
 
 _METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -58,12 +58,12 @@ class Request(Body):
 
     __slots__ = (
         "_body",
+        "_channel",
         "_closer",
         "_headers",
         "_is_below",
         "_is_moved",
         "_method",
-        "_received",
         "_root_path",
         "_root_pattern",
         "_url",
@@ -90,7 +90,7 @@ class Request(Body):
         source = input if isinstance(input, Request) else None
         # APPSEC: guards read the client's address there, so a copy must not lose it.
         self.scope = source.scope if source else None
-        self._received: ReceivedBody | None = source._received if source else None
+        self._channel: BodyReader | None = source._channel if source else None
         self._root_path: str | None = source._root_path if source else None
         if source:
             self._take_place(source)
@@ -115,7 +115,7 @@ class Request(Body):
     def _has_body(self) -> bool:
         """Returns whether there is a body to read; a served GET or HEAD is assumed to have none."""
         return self._body is not None and not (
-            self._received is not None and self._method in ("GET", "HEAD")
+            self._channel is not None and self._method in ("GET", "HEAD")
         )
 
     async def wait_for_disconnect(self) -> bool:
@@ -125,7 +125,7 @@ class Request(Body):
             True once it has disconnected. False, without waiting, if that can't be known: the
             request was created in process, or the server stopped reporting disconnects.
         """
-        return self._received is not None and await self._received.wait_for_disconnect()
+        return self._channel is not None and await self._channel.wait_for_disconnect()
 
     @property
     def method(self) -> str:
@@ -272,7 +272,7 @@ class Request(Body):
         copy._method = self._method
         copy._url = self._url
         copy._headers = None if self._headers is None else Headers(self._headers)
-        copy._received = self._received
+        copy._channel = self._channel
         copy._root_path = self._root_path
         copy._take_place(self)
         copy._body = body
@@ -291,38 +291,21 @@ class Request(Body):
         return f"<Request {self._method} {self.url}>"
 
 
-def request_of_scope(scope: dict[str, Any], receive: Any) -> Request:
-    """Returns the request that an ASGI server received; URL and headers are built when read."""
+def served_request(scope: dict[str, Any], reader: BodyReader, *, is_used: bool) -> Request:
+    """Returns the request that an ASGI server received; URL and headers are built when read.
+
+    Args:
+        scope: The ASGI scope.
+        reader: The reader of the body.
+        is_used: Whether the body counts as read.
+    """
     request: Request = _new(Request)
     request.scope = scope
     request._method = scope["method"]
     request._url = request._headers = request._root_path = None
-    request._body = request._received = ReceivedBody(receive, scope)
+    request._channel = reader
+    request._body = USED if is_used else reader
     return request
-
-
-def use_up(request: Request) -> None:
-    """Marks the body of a served request as read: its messages were received elsewhere."""
-    assert request._received is not None  # noqa: S101 - as in every served request
-    request._body = USED
-    request._received.use_up()
-
-
-def take_channel(request: Request) -> None:
-    """Makes the readers of a served request wait: its messages are being received elsewhere."""
-    assert request._received is not None  # noqa: S101 - as in every served request
-    request._received.wait()
-
-
-def give_back_channel(request: Request, messages: Sequence[dict[str, Any]] = ()) -> None:
-    """Lets the readers of a served request go on.
-
-    Args:
-        request: The request.
-        messages: The messages that were received.
-    """
-    assert request._received is not None  # noqa: S101 - as in every served request
-    request._received.resume(messages)
 
 
 def close_with(request: Request, close: Callable[[], None]) -> None:
@@ -347,21 +330,21 @@ def limit_body(request: Request, most: int, refuse: Refuse) -> None:
         Exception: The exception of `refuse`, if there are already more bytes.
         RuntimeError: If the body was read without recording its size.
     """
-    body = request._body
-    if body is USED:
-        body = request._received  # which knows how much has come
-        if body is None:
-            raise RuntimeError(
-                "The body can't be limited any more: it was already read, without recording its "
-                "size; set the limit before code that reads it"
-            )
-    if isinstance(body, ReceivedBody):
-        body.limit(most, refuse)
-    elif isinstance(body, bytes):
+    # The channel knows how much has come.
+    body = request._channel if request._body is USED else request._body
+    if body is None and request._body is USED:
+        raise RuntimeError(
+            "The body can't be limited any more: it was already read, without recording its "
+            "size; set the limit before code that reads it"
+        )
+    if isinstance(body, bytes):
         if len(body) > most:
             raise plain_result(refuse(), refuse, "limit_body()")
     elif body is not None:
-        request._body = LimitedStream(body, most, refuse)
+        reader = BodyReader.of(body)
+        if request._body is body:
+            request._body = reader
+        reader.limit(most, refuse)
 
 
 def header_lines(request: Request) -> Sequence[HeaderLine]:

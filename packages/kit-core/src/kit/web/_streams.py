@@ -4,14 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-from kit._support.limits import body_too_large
-from kit.authoring.maybe_await import plain_result
-
-if TYPE_CHECKING:
-    from ._received import Refuse, See
+from typing import Any, TypeAlias
 
 Chunk: TypeAlias = bytes | bytearray | memoryview | str
 Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
@@ -67,70 +60,57 @@ async def close_stream(stream: Any) -> None:
         close()
 
 
-def chunks_of(body: bytes | Stream | None) -> AsyncGenerator[bytes, None]:
+def chunks_of(body: bytes | Stream) -> AsyncGenerator[bytes, None]:
     """Returns the chunks of a body; a caller that stops early must close the generator."""
-    from ._received import ReceivedBody
-
-    if isinstance(body, ReceivedBody):
-        return body.__aiter__()
-    return iterate([body] if isinstance(body, bytes) else body or ())
+    return iterate([body] if isinstance(body, bytes) else body)
 
 
-async def bounded_chunks_of(
-    body: bytes | Stream | None, most: int | None, see: See | None = None
-) -> AsyncGenerator[bytes, None]:
-    """Yields the chunks of a body, up to a size.
+class StreamChannel:
+    """Returns the chunks of a stream as the messages of a server that receives them.
 
     Args:
-        body: The body; closed at the end.
-        most: Maximum number of bytes; None for no limit.
-        see: Called with each chunk; an exception that it raises ends the reading.
+        stream: The stream; closed at its end.
 
-    Raises:
-        HTTPException: 413 if there are more bytes.
-    """
-    size = 0
-    try:
-        async with aclosing(chunks_of(body)) as chunks:
-            async for chunk in chunks:
-                size += len(chunk)
-                if most is not None and size > most:
-                    raise body_too_large(most)
-                if see is not None:
-                    see(chunk)
-                yield chunk
-    finally:
-        await close_stream(body)
-
-
-class LimitedStream:
-    """A stream that fails once it has yielded more bytes than a limit.
-
-    Args:
-        stream: The stream.
-        most: Maximum number of bytes.
-        refuse: Returns the exception to raise.
+    Attributes:
+        failure: What every call raises, since the stream has failed or was lost; else None.
     """
 
-    # Not an async generator: closing one that hasn't begun would not close the stream.
-    __slots__ = ("_most", "_refuse", "_stream")
+    __slots__ = ("_chunks", "_stream", "failure")
 
-    def __init__(self, stream: Stream, most: int, refuse: Refuse) -> None:
+    def __init__(self, stream: Stream) -> None:
         self._stream = stream
-        self._most = most
-        self._refuse = refuse
+        self._chunks: Any = None
+        self.failure: Exception | None = None
 
-    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
-        size = 0
-        async with aclosing(iterate(self._stream)) as chunks:
-            async for chunk in chunks:
-                size += len(chunk)
-                if size > self._most:
-                    raise plain_result(self._refuse(), self._refuse, "limit_body()")
-                yield chunk
+    async def receive(self) -> dict[str, Any]:
+        """Returns the next chunk.
+
+        Raises:
+            TypeError: If a task that waited for a chunk was cancelled, which ends a generator.
+            Exception: The exception that the stream raised.
+        """
+        if self.failure is not None:
+            raise self.failure
+        can_go_on = getattr(self._stream, "survives_cancellation", False)
+        if self._chunks is None:
+            self._chunks = self._stream if can_go_on else iterate(self._stream)
+        try:
+            chunk = await anext(self._chunks)
+        except StopAsyncIteration:
+            await self.aclose()
+            return {"type": "http.request", "body": b"", "more_body": False}
+        except BaseException as error:
+            if not can_go_on:
+                lost = TypeError("The body is lost: the task that read it was cancelled")
+                self.failure = error if isinstance(error, Exception) else lost
+                await self.aclose()
+            raise
+        return {"type": "http.request", "body": chunk, "more_body": True}
 
     async def aclose(self) -> None:
         """Closes the stream."""
+        if self._chunks is not None and self._chunks is not self._stream:
+            await close_stream(self._chunks)
         await close_stream(self._stream)
 
 

@@ -9,10 +9,8 @@ from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any
 
-from kit._support.limits import body_too_large
 from kit.concurrency import DetachedTask, Signal, threadsafe_call
 
-from ._received import See
 from ._streams import Stream, close_stream, iterate
 
 
@@ -42,6 +40,8 @@ class Branch:
 
     __slots__ = ("_chunks", "_closed", "_source")
 
+    survives_cancellation = True
+
     def __init__(self, source: _Source, chunks: Iterable[bytes] = ()) -> None:
         self._source = source
         self._chunks = deque(chunks)
@@ -51,32 +51,6 @@ class Branch:
     def fork(self) -> Branch:
         """Returns another reader of the chunks that this one has not read yet."""
         return Branch(self._source, self._chunks)
-
-    async def read(self, most: int | None = None, see: See | None = None) -> bytes:
-        """Reads the rest of the stream.
-
-        Args:
-            most: Maximum number of bytes; None for no limit.
-            see: Called with each chunk; an exception that it raises ends the reading.
-
-        Raises:
-            HTTPException: 413 if there are more bytes.
-            Exception: The exception that the stream raised.
-        """
-        chunks: list[bytes] = []
-        size = 0
-        try:
-            async for chunk in self:
-                chunks.append(chunk)
-                size += len(chunk)
-                if most is not None and size > most:
-                    raise body_too_large(most)
-                if see is not None:
-                    see(chunk)
-        except BaseException:
-            self._chunks.extendleft(reversed(chunks))  # requeued for the next reader
-            raise
-        return b"".join(chunks)
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self

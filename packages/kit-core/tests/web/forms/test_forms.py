@@ -188,7 +188,7 @@ async def test_ten_thousand_parts_are_refused_early() -> None:
     with pytest.raises(HTTPException) as caught:
         await KitRequest(request).form_data()
     assert str(caught.value) == "413 The form has more than 1000 fields"
-    assert read == 1001
+    assert read < 3000  # those of the first 128 KiB, which are parsed at once
 
 
 async def test_files_beyond_memory_are_closed_with_the_request(client: Any) -> None:

@@ -30,9 +30,6 @@ class LazyScope(dict[str, Any]):
 
     __slots__ = ("_source",)
 
-    has_whole_bodies = True
-    """Whether the channel of the request reports a body that is shorter than declared."""
-
     def __init__(self, source: RsgiScope) -> None:
         self._source: RsgiScope | None = source
 

@@ -1,0 +1,543 @@
+# SPDX-License-Identifier: MIT
+"""Reads the body of a request: one that a server receives, or one that was given in process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from types import BuiltinMethodType
+from typing import Any, TypeAlias
+
+from kit._support.limits import Limits, body_too_large
+from kit.authoring.maybe_await import plain_result
+from kit.http.media_types import MULTIPART, URLENCODED, media_type
+from kit.interface import ClientDisconnectedError, HTTPException
+
+from ._blob import Bytes
+from ._forms.field_sizes import FieldSizes
+from ._forms.form_data import FormData, close_form
+from ._forms.multipart import MultipartDecoder, boundary_of, decode, decode_in_memory
+from ._forms.urlencoded import decode_urlencoded, last_values
+from ._header_lines import length_line
+from ._streams import Stream, StreamChannel, chunks_of, iterate
+
+ClientDisconnectedError.__module__ = "kit.web"  # shown as it is imported
+
+Receive: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
+Refuse: TypeAlias = Callable[[], Exception]
+
+FORMS = (MULTIPART, URLENCODED)
+
+# The states of a body.
+UNREAD = "unread"  # no task reads it; some of it may have come, and is kept for the first that does
+READING = "reading"  # a task reads it to its end; if that is cancelled, it is unread again
+READ = "read"  # its content is kept, as bytes or as a form
+STREAMED = "streamed"  # it is read chunk by chunk, and not kept
+FAILED = "failed"  # it was refused, cut or lost: every reader gets the same error
+
+# PERF: multipart bodies up to this size are parsed at once; larger ones are parsed as they arrive.
+_MOST_AT_ONCE_BYTES = 128 * 1024
+# Adjacent chunks are joined up to this size, since each takes memory even if it is a single byte.
+_SMALL_CHUNK_BYTES = 4096
+# What a task that waits for the client to disconnect receives ahead of a reader.
+_MOST_AHEAD_BYTES = 64 * 1024
+# How long it then leaves time to the reader before it receives one message more.
+_CATCH_UP_S = 5.0
+# What it keeps at most, beside one message.
+_MOST_WAITING_BYTES = 1024 * 1024
+_MOST_DIGITS = 18
+
+
+class BodyReader:
+    """Reads a body once, and keeps its content for later readers unless it is streamed.
+
+    One task may read it while another waits for the client to disconnect. They share the channel:
+    one task receives at a time, and what comes is kept for the other.
+
+    SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
+
+    Args:
+        receive: Returns the messages of the server.
+        scope: The ASGI scope of the request; None if the body was given in process.
+    """
+
+    __slots__ = (
+        "_changed",
+        "_check",
+        "_chunks",
+        "_content_type",
+        "_decoder",
+        "_error",
+        "_form",
+        "_form_limits",
+        "_has_last_message",
+        "_is_complete",
+        "_is_gone",
+        "_is_receiving",
+        "_kept_bytes",
+        "_limits",
+        "_receive",
+        "_scope",
+        "_size",
+        "_stream",
+        "data",
+        "may_hold_files",
+        "state",
+    )
+
+    state: str
+    data: Bytes | None
+    """The content, if it is kept as bytes."""
+    may_hold_files: bool
+    """Whether there may be a temporary file, so that `close` must be called."""
+
+    def __init__(self, receive: Receive, scope: Any = None) -> None:
+        self._receive = receive
+        self._scope = scope
+        self.state = UNREAD
+        self.data = None
+        self.may_hold_files = False
+        self._chunks: list[Bytes] = []  # what has come and was not read
+        self._kept_bytes = 0
+        self._size = 0  # of all that has come
+        self._is_complete = False  # whether all of the body has come
+        self._has_last_message = False  # whether the message that ends it has come
+        self._is_gone = False  # whether the client has disconnected
+        self._is_receiving = False  # whether a task waits for a message
+        self._changed: Any = None  # the event that other tasks wait for
+        self._error: Exception | None = None  # of a body that has failed
+        self._limits: tuple[tuple[int, Refuse], ...] = ()
+        self._check: Callable[[Bytes], object] | None = None  # of the task that is reading
+        self._form: FormData | None = None
+        self._form_limits: Limits | None = None
+        self._content_type = ""
+        self._decoder: MultipartDecoder | None = None  # of a form whose bytes aren't kept
+        self._stream: StreamChannel | None = None  # if it was given in process
+
+    @classmethod
+    def of(cls, body: Bytes | Stream | None) -> BodyReader:
+        """Returns the reader of a body as a Request or Response stores it."""
+        if isinstance(body, BodyReader):
+            return body
+        if body is None or isinstance(body, Bytes):
+            reader = cls(_no_message)
+            reader._accept({"type": "http.request", "body": body or b""})
+            return reader
+        stream = StreamChannel(body)
+        reader = cls(stream.receive)
+        reader._stream = stream
+        return reader
+
+    def bytes(self, limits: Limits) -> Awaitable[Bytes]:
+        """Returns the whole content. If it was read as a form, that is encoded again.
+
+        Args:
+            limits: The limits for the size of the body.
+
+        Raises:
+            HTTPException: 413 if it is too large, 400 if it is shorter than its Content-Length.
+            ClientDisconnectedError: If the client disconnects before the end.
+            TypeError: If the task that was reading a generator was cancelled.
+            Exception: That of `limit`, or of the stream that was given in process.
+        """
+        return self._read(limits.most_in_memory)
+
+    async def content(self, limits: Limits) -> Bytes | Stream:
+        """Returns the content as `bytes` does, but streams the files of a form.
+
+        Raises:
+            Exception: As for `bytes`.
+        """
+        if self.data is not None or self._decoder is None:
+            return await self.bytes(limits)
+        return await self._encode()
+
+    async def form_data(self, content_type: str | None, limits: Limits) -> FormData:
+        """Returns the content as a form.
+
+        SPEC: WHATWG Fetch section 5.3, "consume body" as form data.
+
+        Args:
+            content_type: The Content-Type header.
+            limits: The limits, unless it was read as a form before.
+
+        Raises:
+            HTTPException: 400 if it isn't a valid form, 413 if it exceeds a limit.
+            Exception: As for `bytes`.
+        """
+        while self.state is READING:
+            await self._change()
+        if self._error is not None:
+            raise self._error
+        kind = media_type(content_type)
+        if kind not in FORMS:
+            found = repr(content_type) if content_type else "none"
+            raise HTTPException(
+                400, f"Expected a form: Content-Type {MULTIPART} or {URLENCODED}, but it is {found}"
+            )
+        if self._form is None and kind == URLENCODED:
+            data = await self._urlencoded(limits)
+            self._form = decode_urlencoded(data, self._form_limits or limits)
+        elif self._form is None:
+            self._form = await self._multipart(content_type or "", limits)
+        return self._form
+
+    async def last_values(self, limits: Limits) -> dict[str, str] | None:
+        """Returns the last value of each name of an urlencoded form.
+
+        PERF: most handlers need no more, and building a form takes half as long again.
+
+        Args:
+            limits: As for `form_data`.
+
+        Returns:
+            The values; None if only `form_data` can tell them.
+
+        Raises:
+            Exception: As for `form_data`.
+        """
+        if self._form is not None:
+            return None
+        data = await self._read(limits.most_in_memory, _MOST_AT_ONCE_BYTES)
+        if self.data is None:
+            return None
+        values = last_values(data, self._form_limits or limits)
+        if values is not None and self._form_limits is None:
+            self._form_limits = limits
+        return values
+
+    def __aiter__(self) -> AsyncGenerator[Bytes, None]:
+        """Returns the chunks, which aren't kept."""
+        if self.state is not FAILED:
+            self.state = STREAMED
+        return self._rest()
+
+    def limit(self, max_size: int, refuse: Refuse) -> None:
+        """Makes all readers fail once more bytes have come than a limit.
+
+        Args:
+            max_size: Maximum number of bytes, of all that come.
+            refuse: Returns the exception that readers get. If several limits are exceeded, that of
+                the one set first is called.
+
+        Raises:
+            Exception: That of `refuse`, if more bytes have come already.
+        """
+        self._limits += ((max_size, refuse),)
+        if self._size > max_size:
+            error = plain_result(refuse(), refuse, "limit_body()")
+            if self.state is not READ:
+                self._fail(error)
+            raise error
+
+    async def wait_for_disconnect(self) -> bool:
+        """Waits until the client disconnects.
+
+        Returns:
+            True once it has disconnected. False if the server sends other messages after the end of
+            the body: waiting on would only keep the server busy.
+        """
+        if self._receive.__class__ is BuiltinMethodType and not self._has_last_message:
+            from kit.concurrency._reading import Reading
+
+            # granian drops what a cancelled task waits for. PERF: only here, as this task is
+            # cancelled in the middle of a body, and others seldom are.
+            self._receive = Reading(self._receive).next
+        while not self._is_gone:
+            # A reader that is behind should catch up first; until then the server makes the client
+            # wait. But perhaps no task will ever read, and the server reports a disconnect only to
+            # one that receives.
+            if self._kept_bytes >= _MOST_AHEAD_BYTES and not self._is_complete:
+                if await self._changes_within(_CATCH_UP_S):
+                    continue
+                if self._kept_bytes >= _MOST_WAITING_BYTES:
+                    if self.state is not UNREAD:
+                        await self._change()
+                        continue
+                    self._fail(_dropped())
+            expects_nothing = self._has_last_message and not self._is_receiving
+            await self._advance()
+            if expects_nothing and not self._is_gone:
+                return False
+        return True
+
+    async def aclose(self) -> None:
+        """Closes a stream that was given in process; it can't be read any more."""
+        if self._stream is not None:
+            await self._stream.aclose()
+
+    def close(self) -> None:
+        """Removes the temporary file of the form."""
+        if self._form is not None:
+            close_form(self._form)
+        if self._decoder is not None:
+            self._decoder.close()
+
+    async def _read(self, most: int | None, at_once: int = sys.maxsize) -> Bytes:
+        """Receives the body, and keeps its bytes in `data`.
+
+        Args:
+            most: Maximum number of bytes; None for no limit.
+            at_once: Number of bytes after which the rest isn't received, so there is no `data` yet.
+
+        Raises:
+            Exception: As for `bytes`.
+        """
+        while self.state is READING:
+            await self._change()
+        if self.data is not None:
+            return self.data
+        if self._decoder is not None:
+            async with aclosing(chunks_of(await self._encode())) as encoded:
+                self.data = b"".join([chunk async for chunk in encoded])
+            return self.data
+        self._begin()
+        enough = at_once if most is None or at_once < most else most
+        try:
+            while self.state is READING and not self._is_complete and self._size <= enough:
+                if self._is_receiving:
+                    await self._change()
+                    continue
+                # PERF: as in _advance(), without another coroutine.
+                self._is_receiving = True
+                try:
+                    message = await self._receive()
+                finally:
+                    self._is_receiving = False
+                self._accept(message)
+        finally:
+            self._end(UNREAD)
+        if most is not None and self._size > most:
+            self._fail(body_too_large(most))
+        if self._error is not None:
+            await self.aclose()
+            raise self._error
+        if self._size > at_once:
+            return b""
+        chunks, self._chunks, self._kept_bytes = self._chunks, [], 0
+        self.data = data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        self.state = READ
+        return data
+
+    async def _urlencoded(self, limits: Limits) -> Bytes:
+        """Returns the bytes of an urlencoded form; large ones are checked as they arrive."""
+        data = await self._read(limits.most_in_memory, _MOST_AT_ONCE_BYTES)
+        if self.data is None:
+            self._check = FieldSizes(limits).add
+            try:
+                for chunk in [*self._chunks]:
+                    self._verify(chunk)
+                data = await self._read(limits.most_in_memory)
+            finally:
+                self._check = None
+        return data
+
+    async def _multipart(self, content_type: str, limits: Limits) -> FormData:
+        """Parses a multipart form; large ones as they arrive, with large files in a temporary file.
+
+        If the task is cancelled, the next one continues.
+        """
+        if self._decoder is None:
+            await self._read(limits.max_body_size_bytes, _MOST_AT_ONCE_BYTES)
+        data = self.data
+        if data is not None and len(data) <= limits.spool_size_bytes:
+            return decode_in_memory(data, content_type, limits)
+        self._begin()
+        self.may_hold_files = True
+        try:
+            if data is not None:
+                return await decode(iterate([data]), content_type, limits)
+            if self._decoder is None:
+                self._decoder = MultipartDecoder(content_type, limits)
+                self._content_type = content_type
+            form = await self._decoder.read(self._rest())
+            self.state = READ
+            return form
+        except BaseException as error:
+            lost = None if self._stream is None else self._stream.failure
+            failure = error if isinstance(error, Exception) else lost
+            if data is None and failure is not None:
+                self._fail(failure)
+                self.close()
+                await self.aclose()
+            raise
+        finally:
+            self._end(UNREAD if data is None else READ)
+
+    async def _encode(self) -> Bytes | Stream:
+        """Returns a form whose bytes weren't kept as a body again."""
+        from ._forms.encode import encode
+
+        form = await self.form_data(self._content_type, Limits())
+        try:
+            return encode(form, boundary_of(self._content_type))[0]
+        except ValueError as error:
+            # The parser accepted content that such a body can't contain (RFC 2046 section 5.1.1).
+            raise HTTPException(400, f"Malformed multipart body: {error}") from error
+
+    def _begin(self) -> None:
+        if self._error is not None:
+            raise self._error
+        self.state = READING
+
+    def _end(self, state: str) -> None:
+        """Lets other tasks read, in a state unless it has failed."""
+        if self.state is READING:
+            self.state = state
+        if self._changed is not None:
+            self._notify()
+
+    async def _rest(self) -> AsyncGenerator[Bytes, None]:
+        """Yields the chunks that were not taken yet."""
+        while True:
+            while not (self._chunks or self._is_complete or self._error is not None):
+                await self._advance()
+            if self._error is not None:
+                raise self._error
+            if not self._chunks:
+                return
+            chunk = self._chunks.pop(0)
+            self._kept_bytes -= len(chunk)
+            self._notify()
+            yield chunk
+
+    async def _advance(self) -> None:
+        """Receives a message, or waits for the task that does."""
+        if self._is_receiving:
+            await self._change()
+            return
+        self._is_receiving = True
+        try:
+            message = await self._receive()
+        finally:
+            self._is_receiving = False
+            self._notify()
+        self._accept(message)
+
+    def _accept(self, message: dict[str, Any]) -> None:
+        """Takes in a message, and keeps its content unless the body has failed or fails with it."""
+        if message["type"] == "http.disconnect":
+            self._is_gone = True
+            if not self._is_complete:
+                self._fail(
+                    ClientDisconnectedError("The client disconnected before its body was complete")
+                )
+            return
+        is_last = not message.get("more_body", False)
+        self._has_last_message = self._has_last_message or is_last
+        if self._is_complete:
+            return
+        chunk = message.get("body", b"")
+        if chunk.__class__ is not Bytes:
+            chunk = Bytes(chunk)
+        self._size += len(chunk)
+        # PERF: granian, whose `receive` isn't written in Python, ends a body with an empty message.
+        # Waiting for that takes a fifth of the time of a small request: it's from another thread.
+        if is_last or self._receive.__class__ is BuiltinMethodType:
+            self._compare_length(is_last=is_last)
+        if self._limits or self._check is not None:
+            self._verify(chunk)
+        if chunk and self._error is None:
+            if self._chunks:
+                self._keep(chunk)
+            else:
+                self._chunks.append(chunk)
+                self._kept_bytes = len(chunk)
+
+    def _compare_length(self, *, is_last: bool) -> None:
+        """Ends the body if it is as long as its Content-Length, and refuses a shorter one.
+
+        A server may drop a body: uvicorn does for `Upgrade: h2c`, which Java's client sends.
+
+        SPEC: RFC 9112 section 6.3 and RFC 9113 section 8.1.1: a shorter body is incomplete, and not
+        to be processed. Transfer-Encoding overrides Content-Length.
+
+        Args:
+            is_last: Whether the server has said that the body is complete.
+        """
+        self._is_complete = is_last
+        if self._scope is None:
+            return
+        headers = self._scope["headers"]
+        if length_line(self._size) in headers:  # PERF: nearly always, at half the time of the loop
+            self._is_complete = is_last or not self._is_chunked()
+            return
+        for name, value in headers:
+            if name == b"content-length":
+                declared = int(value) if value.isdigit() and len(value) <= _MOST_DIGITS else 0
+                if is_last and self._size < declared and not self._is_chunked():
+                    self._fail(_cut(self._size, declared))
+                return
+
+    def _is_chunked(self) -> bool:
+        return any(name == b"transfer-encoding" for name, _ in self._scope["headers"])
+
+    def _verify(self, chunk: Bytes) -> None:
+        """Refuses the body if it exceeds a limit with this chunk."""
+        for most, refuse in self._limits:
+            if self._size > most and self._error is None:
+                self._fail(plain_result(refuse(), refuse, "limit_body()"))
+        if self._check is not None and self._error is None:
+            try:
+                self._check(chunk)
+            except HTTPException as error:
+                self._fail(error)
+
+    def _keep(self, chunk: Bytes) -> None:
+        chunks = self._chunks
+        self._kept_bytes += len(chunk)
+        if chunks and len(chunks[-1]) + len(chunk) <= _SMALL_CHUNK_BYTES:
+            chunks[-1] += chunk
+        else:
+            chunks.append(chunk)
+
+    def _fail(self, error: Exception) -> None:
+        """Drops what is kept, and gives every reader an error from now on."""
+        if self._error is None:
+            self._error = error
+        self.state = FAILED
+        self._chunks.clear()
+        self._kept_bytes = 0
+        self._notify()
+
+    async def _change(self) -> None:
+        """Waits until something has come, was taken, or has failed."""
+        if self._changed is None:
+            from anyio import Event
+
+            self._changed = Event()
+        await self._changed.wait()
+
+    async def _changes_within(self, seconds: float) -> bool:
+        """Waits as `_change` does; returns False after some seconds."""
+        from anyio import move_on_after
+
+        with move_on_after(seconds):
+            await self._change()
+            return True
+        return False
+
+    def _notify(self) -> None:
+        """Wakes the tasks that wait for a change."""
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
+
+
+async def _no_message() -> dict[str, Any]:
+    raise AssertionError("The body has ended")
+
+
+def _cut(size: int, declared: int) -> HTTPException:
+    return HTTPException(
+        400, f"The body is incomplete: it has {size} bytes, but its Content-Length is {declared}"
+    )
+
+
+def _dropped() -> RuntimeError:
+    return RuntimeError(
+        f"The body was dropped: the response was streamed for {_CATCH_UP_S:.0f} seconds, and "
+        f"nothing read more than {_MOST_WAITING_BYTES} bytes that had come. Read it before, or "
+        "begin to read it as soon as the response begins"
+    )
