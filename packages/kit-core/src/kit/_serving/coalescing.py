@@ -11,14 +11,14 @@ from kit.authoring.cancellation import is_shielded
 from kit.web._streams import encode_chunk
 
 from .client import Client
-from .fairness import SHORT_S, countdown, let_others_run
+from .fairness import SHORT_S, let_others_run
 from .types import Send
 
 # In bytes. Joining larger chunks would save little time, and copy a lot of data.
 SMALL_CHUNK_BYTES = 2048
 _CHUNKS_PER_MESSAGE = 64
 # The clock is read after each eighth chunk.
-_CHUNKS_BETWEEN_LOOKS = countdown(7)
+_CHUNKS_BETWEEN_LOOKS = 8
 # For the reason, see `_CHUNKS_BETWEEN_TURNS` of `stream`.
 _MESSAGES_BETWEEN_TURNS = 4
 
@@ -120,8 +120,8 @@ class Bursts:
             pending.append(chunk)
             if meanwhile:
                 return
-            if left is not None and len(chunk) <= small:
-                (left,) = left
+            left -= 1
+            if left and len(chunk) <= small:
                 continue
             left = _CHUNKS_BETWEEN_LOOKS
             self.futile = 0

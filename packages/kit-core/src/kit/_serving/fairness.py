@@ -3,24 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-__all__ = ("SHORT_S", "countdown", "let_others_run")
+__all__ = ("SHORT_S", "let_others_run")
 
 # In seconds. A stream that never waits lets other tasks run once it has taken this long. Several
 # chunks have come quickly if they took less.
 SHORT_S = 0.001
-
-
-def countdown(count: int) -> Any:
-    """Returns something to count down with: `(left,) = left`, until it is None.
-
-    PERF: that takes half the time of `left -= 1`, for each chunk.
-    """
-    left: Any = None
-    for _ in range(count):
-        left = (left,)
-    return left
 
 
 async def let_others_run() -> None:

@@ -16,16 +16,16 @@ from kit.web._streams import close_stream, encode_chunk, iterate
 from .client import Client
 from .coalescing import SMALL_CHUNK_BYTES, Bursts, bursts_of
 from .disconnect import run_until
-from .fairness import SHORT_S, countdown, let_others_run
+from .fairness import SHORT_S, let_others_run
 from .types import Message, Send
 
 _logger = logging.getLogger("kit")
-# The clock is read after each sixteenth chunk.
-_CHUNKS_IN_SHORT = countdown(15)
+# The clock is read after each eighth chunk.
+_CHUNKS_IN_SHORT = 8
 # After that, others run after every fourth chunk. An asyncio transport logs a warning for each
 # write from the sixth on after its connection is lost, which neither it nor the server can notice
 # before the event loop has run.
-_CHUNKS_BETWEEN_TURNS = countdown(3)
+_CHUNKS_BETWEEN_TURNS = 4
 # PERF: copying a message takes two thirds of the time of building a new one.
 _CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
 
@@ -78,9 +78,8 @@ async def _write(head: Message, body: PushBody, send: Send) -> None:
     async def send_chunk(chunk: Any) -> None:
         nonlocal left
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        if left is not None:  # as in _send_singly()
-            (left,) = left
-        else:
+        left -= 1
+        if not left:
             left = _CHUNKS_IN_SHORT
             if monotonic() > is_short_until:
                 left = _CHUNKS_BETWEEN_TURNS
@@ -157,9 +156,8 @@ async def _send_singly(
         except OSError as error:
             client.note_gone(error)
             return False
-        # PERF: inlined, here and in _write(): a call for each chunk would cost more.
-        if left is not None:
-            (left,) = left
+        left -= 1
+        if left:
             continue
         now = monotonic()
         is_quick = now - began < SHORT_S and len(chunk) <= SMALL_CHUNK_BYTES
