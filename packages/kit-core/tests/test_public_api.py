@@ -48,6 +48,7 @@ NAMES = {
     "kit.html": ("TemplateString", "html", "raw"),
     "kit.request": ("KitRequest", "clone_raw_request"),
     "kit.rsgi": (
+        "Application",
         "HeaderPairs",
         "RsgiHeaders",
         "RsgiHttp",
@@ -56,6 +57,8 @@ NAMES = {
         "RsgiTransport",
         "RsgiWebSocket",
         "RsgiWebSocketTransport",
+        "serve",
+        "start_lifespan",
     ),
     "kit.streaming": (
         "SSEStreamingApi",

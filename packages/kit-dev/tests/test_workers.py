@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import socket
@@ -298,6 +299,21 @@ def test_interface_that_a_server_has_not(folder: Path) -> None:
     result = CliRunner().invoke(main, ["serve", "app.py", "--interface", "rsgi"])
     assert result.exit_code == 2
     assert "Error: --interface rsgi is for --server granian alone" in result.output
+
+
+def test_granian_by_its_own_interface_without_its_package(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("granian")
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "kit.rsgi" else real(name)
+    )
+    arguments = ["serve", "app.py", "--server", "granian", "--interface", "rsgi"]
+    (folder / "app.py").write_text("from kit import Kit\n\napp = Kit()\n")
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 1
+    assert "pip install kit-rsgi" in result.output
 
 
 def test_granian_shares_no_port(folder: Path) -> None:

@@ -42,7 +42,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from kit._app.in_thread import in_thread
-    from kit._serving.paths import path_of_request
+    from kit._engine.paths import path_of_request
     from kit._support.limits import Limits
     from kit.app import Kit
     from kit.context import Context
@@ -84,7 +84,7 @@ __all__ = (
 # Imported at first use, by module: an app needs few of them.
 _NAMES = {
     "kit._app.in_thread": "in_thread",
-    "kit._serving.paths": "path_of_request",
+    "kit._engine.paths": "path_of_request",
     "kit._support.limits": "Limits",
     "kit.app": "Kit",
     "kit.context": "Context",

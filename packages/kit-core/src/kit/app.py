@@ -21,9 +21,10 @@ from kit._app.registration import (
 )
 from kit._engine.framing import without_body
 from kit._engine.handlers import compose, final_response
-from kit._engine.matching import context_of_request
+from kit._engine.matching import create_context
+from kit._engine.paths import path_of_request
 from kit._serving.asgi import ASGIApplication
-from kit._serving.paths import path_of_request
+from kit._serving.rsgi import import_rsgi
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
 from kit._support.limits import Limits
@@ -523,7 +524,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         state = self._state
         check_fetch(request, env, execution_ctx)
         path = path_of_request(request)
-        c: Context[B, V] = context_of_request(state, request, path, env, execution_ctx)
+        c: Context[B, V] = create_context(state, request, path, env, execution_ctx)
         try:
             await c._run(c)
             response = final_response(c)
@@ -600,15 +601,16 @@ class Kit(ASGIApplication, Generic[B, V]):
         return self._state.lifespan.running()
 
     def __rsgi__(self, scope: Any, protocol: Any) -> Coroutine[Any, Any, None]:
-        """Serves a request or a WebSocket of an RSGI server, such as granian.
+        """Serves a request or a WebSocket of an RSGI server, such as granian, by kit-rsgi.
 
         Args:
             scope: The scope of the server.
             protocol: The protocol of the server.
-        """
-        from kit._serving.rsgi.entry import serve_rsgi
 
-        return serve_rsgi(self._state, scope, protocol)  # type: ignore[no-any-return]
+        Raises:
+            ModuleNotFoundError: If kit-rsgi is not installed.
+        """
+        return import_rsgi().serve(self, scope, protocol)  # type: ignore[no-any-return]
 
     def __rsgi_init__(self, loop: Any) -> None:
         """Runs the startup of the lifespan, before an RSGI server serves.
@@ -618,10 +620,9 @@ class Kit(ASGIApplication, Generic[B, V]):
 
         Raises:
             Exception: The exception of the startup.
+            ModuleNotFoundError: If kit-rsgi is not installed.
         """
-        from kit._serving.rsgi.lifespan import start_lifespan
-
-        self._stop_lifespan = start_lifespan(self._state.lifespan, loop)
+        self._stop_lifespan = import_rsgi().start_lifespan(self, loop)
 
     def __rsgi_del__(self, loop: Any) -> None:
         """Runs the shutdown of the lifespan, after an RSGI server has stopped serving.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The engine: handles a request, wherever it comes from.
 
-ASGI, RSGI, WebSocket handshakes and `Kit.fetch` are adapters around it. They create a context with
-`matching`, await the handlers of the context, send what `final_response` returns, and end the
-request.
+ASGI, WebSocket handshakes and `Kit.fetch` are adapters around it; kit-rsgi calls an app by ASGI. An
+adapter creates a context with `matching`, awaits the handlers of the context, sends what
+`final_response` returns, and ends the request.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The header lines and the body of a response as they are sent, over ASGI and RSGI alike."""
+"""The header lines and the body of a response as they are sent."""
 
 from __future__ import annotations
 

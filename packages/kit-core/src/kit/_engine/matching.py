@@ -21,18 +21,22 @@ from kit.web import Request
 from kit.web._body_reader import BodyReader
 from kit.web._request import limit_body, served_request
 
+from .paths import is_target, parse_scope_path
+
 _MOST_DIGITS = 30  # Python refuses to parse numbers with many thousands of digits
 
 
-def context_of_scope(state: AppState, scope: Any, receive: Any, path: str) -> Context[Any, Any]:
+def create_served_context(state: AppState, scope: Any, receive: Any) -> Context[Any, Any]:
     """Returns the context of a request that a server received.
 
     Args:
         state: The state of the app.
         scope: The ASGI scope.
         receive: Returns the messages of the server.
-        path: The path of the scope, see `kit._serving.paths`.
     """
+    path = parse_scope_path(scope)
+    if not is_target(path):
+        return Context(state, scope, receive, path, ([],), _refuse_target, scope["method"])
     if not state.needs_request:
         method = scope["method"]
         match, run = state.find("GET" if method == "HEAD" else method, path)
@@ -45,7 +49,7 @@ def context_of_scope(state: AppState, scope: Any, receive: Any, path: str) -> Co
     return c
 
 
-def context_of_request(
+def create_context(
     state: AppState,
     request: Request,
     path: str,
@@ -57,7 +61,7 @@ def context_of_request(
     Args:
         state: The state of the app.
         request: The request.
-        path: The path of the request, see `kit._serving.paths`.
+        path: The path of the request, see `kit._engine.paths`.
         env: See `Kit.fetch`.
         execution_ctx: See `Kit.fetch`.
     """
@@ -69,6 +73,14 @@ def context_of_request(
     c._begin(KitRequest(request, path, match), execution_ctx)
     _limit_context(c)
     return c
+
+
+async def _refuse_target(c: Context[Any, Any]) -> None:
+    """Responds to a target that is no path. Nothing of the app sees it.
+
+    SPEC: RFC 9112, section 3.2.
+    """
+    c.res = c.text("400 Bad Request: the target must begin with a slash, and have no fragment", 400)
 
 
 def _match_request(state: AppState, request: Request, path: str) -> tuple[str, Any, Run]:
@@ -90,7 +102,7 @@ def _match_request(state: AppState, request: Request, path: str) -> tuple[str, A
     if not state.strict and len(path) > 1 and path.endswith("/"):
         path = path[:-1]
     match, run = state.find("GET" if request.method == "HEAD" else request.method, path)
-    limits = _limits_of(state, match[0])
+    limits = _find_limits(state, match[0])
     most = limits.max_body_size_bytes
     if most is not None:
         try:
@@ -115,10 +127,10 @@ def _own_path(get_path: Any, request: Request) -> str:
 def _limit_context(c: Context[Any, Any]) -> None:
     """Applies the limits of the apps that `route` added to what is read from a request."""
     if c._state.has_limited_parts:
-        c.req._limits = _limits_of(c._state, c._match[0])
+        c.req._limits = _find_limits(c._state, c._match[0])
 
 
-def _limits_of(state: AppState, matched: Iterable[tuple[Route, Any]]) -> Limits:
+def _find_limits(state: AppState, matched: Iterable[tuple[Route, Any]]) -> Limits:
     """Returns the limits for a request: the app's, and those of the routes that may run for it."""
     if not state.has_limited_parts:
         return state.limits

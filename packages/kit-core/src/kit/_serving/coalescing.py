@@ -209,7 +209,7 @@ class Bursts:
             is_cancelled = is_cancelled and self._task.cancelling() > self._cancellations
             if is_cancelled:
                 sending.cancel()
-            await _end_of(sending, is_cancelled=is_cancelled)
+            await _wait_for_end(sending, is_cancelled=is_cancelled)
         if self._pending and not self._client.is_gone:
             await self._send_bodies(self._take_pending())
 
@@ -233,7 +233,7 @@ class Bursts:
                     return
 
 
-async def _end_of(sending: asyncio.Task[None], *, is_cancelled: bool) -> None:
+async def _wait_for_end(sending: asyncio.Task[None], *, is_cancelled: bool) -> None:
     """Waits for a task, which is cancelled if this one is.
 
     Args:
@@ -260,7 +260,7 @@ async def _end_of(sending: asyncio.Task[None], *, is_cancelled: bool) -> None:
         raise cancelled
 
 
-def bursts_of(chunks: Any, send: Send, client: Client) -> Bursts | None:
+def create_bursts(chunks: Any, send: Send, client: Client) -> Bursts | None:
     """Returns what sends the chunks of a stream in bursts; None outside of asyncio's tasks."""
     try:
         task = asyncio.current_task()

@@ -71,12 +71,12 @@ async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> 
             await work
     finally:
         if not watcher.done():
-            await _end_of(watcher)
+            await _stop(watcher)
     if failure is not None:
         raise failure
 
 
-async def _end_of(watcher: Any) -> None:
+async def _stop(watcher: Any) -> None:
     import asyncio
 
     # Shielded, functions that were told that the client is gone run to their end.

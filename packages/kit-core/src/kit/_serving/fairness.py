@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-__all__ = ("SHORT_S", "let_others_run")
-
 # In seconds. A stream that never waits lets other tasks run once it has taken this long. Several
 # chunks have come quickly if they took less.
 SHORT_S = 0.001

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sends a streamed body to an ASGI server until it ends or the client disconnects."""
+"""Sends the bodies to an ASGI server that aren't in memory."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from time import monotonic
 from types import AsyncGeneratorType
 from typing import Any, Protocol
 
+from kit.context import Context
 from kit.web import ClientDisconnectedError
 from kit.web._streams import close_stream, encode_chunk, iterate
 
 from .client import Client
-from .coalescing import SMALL_CHUNK_BYTES, Bursts, bursts_of
+from .coalescing import SMALL_CHUNK_BYTES, Bursts, create_bursts
 from .disconnect import run_until
 from .fairness import SHORT_S, let_others_run
 from .types import Message, Send
@@ -48,26 +49,35 @@ class WatchingBody(Protocol):
         """Called when the client has disconnected."""
 
 
-def send_stream(
-    head: Message, body: Any, send: Send, wait_for_disconnect: Callable[[], Awaitable[bool]]
-) -> Awaitable[None]:
-    """Sends a streamed response; if the client disconnects, the body is cancelled where it waits.
+async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) -> None:
+    """Sends a response whose body is streamed, or is a file.
+
+    If the client disconnects, the body is cancelled where it waits.
 
     Args:
         head: The message that starts the response.
-        body: A stream, a `PushBody` or a `WatchingBody`; closed at the end.
+        body: A file, a stream, a `PushBody` or a `WatchingBody`; closed at the end.
+        c: The context of the request.
         send: Sends messages to the server.
-        wait_for_disconnect: Waits until the client disconnects; see `Request.wait_for_disconnect`.
 
     Raises:
-        Exception: When awaited, the exception that the body raised.
+        Exception: The exception that the body raised. The response has started by then, so the
+            server closes the connection.
     """
-    client = Client(body, wait_for_disconnect)
+    path = getattr(body, "send_path", None)  # see kit.interface.PathBody
+    if path is not None and "http.response.pathsend" in (c._scope.get("extensions") or {}):
+        try:
+            await send(head)
+            await send({"type": "http.response.pathsend", "path": path})
+        finally:
+            await close_stream(body)
+        return
+    client = Client(body, c._wait_for_disconnect)
     if body.__class__ is not AsyncGeneratorType and hasattr(body, "write_to"):
         work = _write(head, body, send)
     else:
         work = _pump(head, body, send, client)
-    return run_until(client.left, work, body)
+    await run_until(client.left, work, body)
 
 
 async def _write(head: Message, body: PushBody, send: Send) -> None:
@@ -105,7 +115,7 @@ async def _pump(head: Message, body: Any, send: Send, client: Client) -> None:
         is_short_until = monotonic() + SHORT_S
         windows_to_skip = 0.0
         while await _send_singly(rest, send, client, is_short_until, windows_to_skip):
-            bursts = bursts or bursts_of(rest, send, client)
+            bursts = bursts or create_bursts(rest, send, client)
             if bursts is None:
                 windows_to_skip = inf
                 continue

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kit._engine.errors import answer_fault
 from kit._engine.framing import frame
 from kit._engine.handlers import final_response
-from kit._engine.matching import context_of_scope
+from kit._engine.matching import create_served_context
 from kit._state.app_state import AppState
 from kit.context import Context, end_request
 from kit.interface import HandlerError
@@ -18,8 +18,7 @@ from kit.web._body import USED, peek, put
 from kit.web._streams import close_stream
 from kit.websocket._handshake import Handshake
 
-from .paths import bad_target, is_target, path_of_scope
-from .response import send_body
+from .stream import send_body
 
 # A refusal with a larger body is streamed.
 _MOST_DENIAL_BYTES = 1024 * 1024
@@ -42,11 +41,7 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
     if (await receive())["type"] != "websocket.connect":
         return  # the client has left already
     handshake = Handshake(scope, receive, send)
-    path = path_of_scope(handshake.scope)
-    if not is_target(path):
-        await _refuse_target(handshake, send)
-        return
-    c = context_of_scope(state, handshake.scope, handshake.receive_http, path)
+    c = create_served_context(state, handshake.scope, handshake.receive_http)
     failure = None
     try:
         await c._run(c)
@@ -62,15 +57,6 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
         await end_request(c, error)  # tasks were promised, whatever became of the connection
         raise
     await end_request(c, failure)
-
-
-async def _refuse_target(handshake: Handshake, send: Send) -> None:
-    """Refuses a handshake for what is no path."""
-    if "websocket.http.response" in (handshake.scope.get("extensions") or {}):
-        for message in bad_target("websocket.http"):
-            await send(message)
-    else:
-        await handshake.refuse()
 
 
 async def _refuse(

@@ -3,17 +3,19 @@
 
 The task that enters an anyio task group must also leave it. If work starts in one call and ends in
 another, as for a mounted application or a body with several readers, a `DetachedTask` runs it. A
-`Signal` wakes the tasks that wait for a change.
+`Signal` wakes the tasks that wait for a change. A
+`ResumableRead` loses nothing if its caller is cancelled.
 """
 
 from kit.authoring.event_loops import running_trio
 
 from ._detached_task import DetachedTask
+from ._resumable_read import ResumableRead
 from ._signal import Signal
 from ._tasks import threadsafe_call
 
-__all__ = ("DetachedTask", "Signal", "running_trio", "threadsafe_call")
+__all__ = ("DetachedTask", "ResumableRead", "Signal", "running_trio", "threadsafe_call")
 
 # Public classes show the module that they are imported from.
-for _class in (DetachedTask, Signal):
+for _class in (DetachedTask, ResumableRead, Signal):
     _class.__module__ = __name__

@@ -239,11 +239,11 @@ class BodyReader:
             the body: waiting on would only keep the server busy.
         """
         if self._receive.__class__ is BuiltinMethodType and not self._has_last_message:
-            from kit.concurrency._reading import Reading
+            from kit.concurrency import ResumableRead
 
             # granian drops what a cancelled task waits for. PERF: only here, as this task is
             # cancelled in the middle of a body, and others seldom are.
-            self._receive = Reading(self._receive).next
+            self._receive = ResumableRead(self._receive).next
         while not self._is_gone:
             # A reader that is behind should catch up first; until then the server makes the client
             # wait. But perhaps no task will ever read, and the server reports a disconnect only to

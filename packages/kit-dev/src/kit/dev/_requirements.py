@@ -7,14 +7,14 @@ import importlib.util
 
 import click
 
-_PIP = {"granian": "granian"}
+_PIP = {"granian": "granian", "kit.rsgi": "kit-rsgi"}
 
 
 def missing(*modules: str) -> str | None:
     """Lists the requirements that are not installed.
 
     Args:
-        *modules: Names of modules that are not in a package.
+        *modules: Names of modules.
 
     Returns:
         Which is the first one that is missing, and the pip command; None if all are there.

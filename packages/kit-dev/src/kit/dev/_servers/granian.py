@@ -52,10 +52,12 @@ def serve(
 
     Raises:
         AppError: If the app can't be loaded.
-        ClickException: If the address can't be used, or granian is not installed.
+        ClickException: If the address can't be used, or granian or kit-rsgi is not installed.
     """
     load_app(target)  # so that what is wrong with it is told before granian starts
     require("kit serve --server granian", "granian")
+    if interface == "rsgi":
+        require("kit serve --interface rsgi", "kit.rsgi")
     from granian import Granian
     from granian.constants import Interfaces, SSLProtocols
     from granian.log import LogLevels

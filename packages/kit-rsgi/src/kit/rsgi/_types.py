@@ -1,31 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Types for the objects that an RSGI server, such as granian, passes to an application.
-
-Use them for code between a server and an app: a wrapper with its own `__rsgi__`,
-which calls the `__rsgi__` of the app.
-
-    async def __rsgi__(self, scope: RsgiScope, protocol: RsgiHttp | RsgiWebSocket) -> None:
-        print(scope.method, scope.path)
-        await self.app.__rsgi__(scope, protocol)
-
-They are typing protocols for version 1.6 of RSGI. The classes of granian implement them.
-"""
+"""Types for the objects of an RSGI server, and for the app that is served."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Iterator
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any, Literal, Protocol, TypeAlias
 
-__all__ = (
-    "HeaderPairs",
-    "RsgiHeaders",
-    "RsgiHttp",
-    "RsgiMessage",
-    "RsgiScope",
-    "RsgiTransport",
-    "RsgiWebSocket",
-    "RsgiWebSocketTransport",
-)
+Message: TypeAlias = dict[str, Any]
+
+Application: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
+"""An ASGI 3 application, such as a `Kit`."""
 
 HeaderPairs: TypeAlias = list[tuple[str, str]]
 """Names and values of response headers, in order."""

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Reads from granian, which loses what a cancelled reader was waiting for."""
+"""Reads from a server that loses what a cancelled reader was waiting for."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 _T = TypeVar("_T")
 
 
-class Reading(Generic[_T]):
-    """Keeps a read of the server that its caller no longer waits for, for the next caller.
+class ResumableRead(Generic[_T]):
+    """Reads from a server, and keeps what a cancelled caller waited for until the next call.
 
-    Only for asyncio, the event loop of granian.
+    granian loses what a cancelled task was waiting for. Only for asyncio.
 
     Args:
         start: Starts a read.
@@ -32,6 +34,8 @@ class Reading(Generic[_T]):
         Raises:
             EOFError: If `end` was called meanwhile.
         """
+        import asyncio  # here, since it isn't needed on trio
+
         if self._future is None:
             self._future = asyncio.ensure_future(self._start())
         try:

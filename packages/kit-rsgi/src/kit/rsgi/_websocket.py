@@ -1,45 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Serves WebSocket connections over RSGI, by the messages of ASGI."""
+"""A WebSocket over RSGI, by the messages of ASGI."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
-from kit._serving.types import Message
-from kit._serving.websocket import serve_websocket
-from kit._state.app_state import AppState
-from kit.concurrency._reading import Reading
-from kit.rsgi import RsgiMessage, RsgiScope, RsgiWebSocket, RsgiWebSocketTransport
+from kit.concurrency import ResumableRead
 
-from .scope import websocket_scope
+from ._types import Message, RsgiMessage, RsgiWebSocket, RsgiWebSocketTransport
 
 _FORBIDDEN, _FAULT = 403, 500
 # SPEC: RFC 6455 section 7.4.1: no status code was received; the connection was lost.
 _NO_CODE, _LOST = 1005, 1006
 
 
-async def serve_rsgi_websocket(state: AppState, source: RsgiScope, protocol: RsgiWebSocket) -> None:
-    """Serves a WebSocket handshake, and the connection if it is accepted.
-
-    SPEC: RSGI 1.6, "Websocket protocol".
-
-    Args:
-        state: The state of the app.
-        source: The scope of the server.
-        protocol: The protocol of the server.
-
-    Raises:
-        RuntimeError: If the application chose a subprotocol, which RSGI can't send.
-    """
-    connection = _Connection(protocol)
-    try:
-        await serve_websocket(state, websocket_scope(source), connection.receive, connection.send)
-    finally:
-        connection.close()
-
-
-class _Connection:
+class Connection:
     """A WebSocket by the messages of ASGI.
 
     SPEC: ASGI HTTP & WebSocket message format, "WebSocket".
@@ -53,7 +29,7 @@ class _Connection:
     def __init__(self, protocol: RsgiWebSocket) -> None:
         self._protocol = protocol
         self._transport: RsgiWebSocketTransport | None = None
-        self._reading: Reading[RsgiMessage] | None = None
+        self._reading: ResumableRead[RsgiMessage] | None = None
         self._is_connected = False
         self._status = _FORBIDDEN
         self._closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -103,7 +79,7 @@ class _Connection:
             self._transport = await self._protocol.accept()
         except RuntimeError as error:
             raise ConnectionResetError(str(error)) from None
-        self._reading = Reading(self._transport.receive)
+        self._reading = ResumableRead(self._transport.receive)
 
     async def _send(self, message: Any) -> None:
         transport = self._transport

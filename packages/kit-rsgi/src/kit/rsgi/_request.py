@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The exchange of an HTTP request over RSGI, by the messages of ASGI."""
+"""Receives the body of an HTTP request, as the messages of ASGI."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
-from kit._serving.types import Message
-from kit.concurrency._reading import Reading
-from kit.rsgi import RsgiHttp, RsgiScope
+from kit.concurrency import ResumableRead
+
+from ._types import Message, RsgiHttp, RsgiScope
 
 _UNREAD = -1
 _DISCONNECT: Message = {"type": "http.disconnect"}
 
 
-class Exchange:
+class RequestBody:
     """Receives the body of a request, and waits for its client to disconnect.
 
     Args:
@@ -27,7 +27,7 @@ class Exchange:
     def __init__(self, scope: RsgiScope, protocol: RsgiHttp) -> None:
         self._scope = scope
         self._protocol = protocol
-        self._body: Reading[bytes] | None = None
+        self._body: ResumableRead[bytes] | None = None
         self._left: int | None = _UNREAD  # bytes of the body to come; None if that isn't known
         self._over = False
         self._leaving: asyncio.Task[None] | None = None
@@ -42,7 +42,7 @@ class Exchange:
             self._left = self._declared_size()
             if self._left == 0:
                 return {"type": "http.request", "body": b"", "more_body": False}
-            self._body = Reading(aiter(self._protocol).__anext__)
+            self._body = ResumableRead(aiter(self._protocol).__anext__)
             if not self._is_http_1:
                 # From the beginning: once a stream was reset, granian no longer tells.
                 self._leaving = asyncio.get_running_loop().create_task(self._watch())
