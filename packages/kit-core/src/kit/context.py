@@ -50,8 +50,8 @@ from kit.web._response import (
     NULL_BODY_STATUSES,
     STATUSES,
     STATUSES_WITH_BODY,
-    BuiltResponse,
     Response,
+    build_response,
     check_status,
     replaced_by,
 )
@@ -253,7 +253,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
                 self._lines = ()  # no longer None: headers may be set on the response
             if self._taken is not None:
                 self._taken = [*self._taken]  # no longer the lines themselves, for the same reason
-            self._res = BuiltResponse(None, 200, list(self._lines))
+            self._res = build_response(None, 200, list(self._lines))
         return self._res
 
     @res.setter
@@ -409,7 +409,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         body = res._body
         if body is None or isinstance(body, bytes):
             # The handler may keep the response and return it again.
-            self._res = BuiltResponse(body, res._status, lines + line)
+            self._res = build_response(body, res._status, lines + line)
         else:
             res._lines = lines + line
         return True
@@ -498,9 +498,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             lines = self._lines
             if lines is None:
-                return BuiltResponse(body, 200, _TEXT_LINES)
+                return build_response(body, 200, _TEXT_LINES)
             self._taken = lines
-            self._taker = response = BuiltResponse(body, 200, lines + _TEXT_LINES)
+            self._taker = response = build_response(body, 200, lines + _TEXT_LINES)
             return response
         return self._respond(body, _TEXT_LINE, status, headers)
 
@@ -539,9 +539,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
             if lines is None:
-                return BuiltResponse(body, 200, _JSON_LINES)
+                return build_response(body, 200, _JSON_LINES)
             self._taken = lines
-            self._taker = response = BuiltResponse(body, 200, lines + _JSON_LINES)
+            self._taker = response = build_response(body, 200, lines + _JSON_LINES)
             return response
         return self._respond(body, _JSON_LINE, status, headers)
 
@@ -563,7 +563,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             and self._status is None
             and self._res is None
         ):
-            return BuiltResponse(body, 200, _HTML_LINES)
+            return build_response(body, 200, _HTML_LINES)
         return self._respond(body, _HTML_LINES[0], status, headers)
 
     def body(
@@ -624,7 +624,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         if self._lines is None and self._res is None and type(status) is int and status in STATUSES:
             # PERF: nearly every one, at a third of the time.
             lines = ((b"location", encode_value("location", location)),)
-            return BuiltResponse(None, status, lines)
+            return build_response(None, status, lines)
         return self._respond(None, None, status, {"location": location})
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
@@ -698,7 +698,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             else:
                 added = [content_type] if lines is None else [*lines, content_type]
                 made = added if set_headers(added, headers) else tuple(added)
-            response: Response = BuiltResponse(data, status or 200, made)
+            response: Response = build_response(data, status or 200, made)
         else:
             if self._res is not None:
                 has_type = content_type is not None
@@ -862,7 +862,7 @@ def prepare(c: Context[Any, Any], response: Response) -> None:
 def switching_protocols(c: Context[Any, Any]) -> Response:
     """Returns a response with status 101 and the headers set so far."""
     if c._lines is None and c._res is None:  # PERF: nearly every one
-        return BuiltResponse(None, 101, ())
+        return build_response(None, 101, ())
     return c.body(None, 101)
 
 

@@ -23,7 +23,7 @@ from kit.web._response import (
     IMPLIED_TEXT_LINE,
     STATUSES,
     STATUSES_WITH_BODY,
-    BuiltResponse,
+    build_response,
     check_status,
     lines_of,
 )
@@ -72,7 +72,7 @@ def make_response(
             has_framing = True
     if implied_type is not None:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
-    return BuiltResponse(body, status, lines if has_framing else tuple(lines))
+    return build_response(body, status, lines if has_framing else tuple(lines))
 
 
 def own(response: Response) -> Response:
@@ -252,4 +252,4 @@ def without_representation(response: Response) -> Response:
     Headers that middleware set before can't be told from those of the handler, so all are removed.
     """
     lines = [line for line in lines_to_keep(lines_of(response)) if line[0] != b"set-cookie"]
-    return BuiltResponse(None, response.status, lines)
+    return build_response(None, response.status, lines)
