@@ -8,7 +8,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, overload
 
 from ._body import TEXT_TYPE, Body, BodyInit, extract, is_stream, take
-from ._header_lines import HeaderLine, encode_value
+from ._header_lines import HeaderLine, Lines, encode_value, has_name
 from ._headers import Headers, HeadersInit, headers_over, lines_from
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 # Of a Response. Dicts, since the garbage collector passes over each slot of a set, every time.
 STATUSES = dict.fromkeys((101, *range(200, 600)))
-STATUSES_WITH_BODY = {status: None for status in STATUSES if status not in NULL_BODY_STATUSES}
 IMPLIED_TEXT_LINE = (b"content-type", TEXT_TYPE.encode())
 """The Content-Type of a str that is given no other. Only this object means that nobody set it."""
 
@@ -104,12 +103,9 @@ class Response(Body):
 
     __slots__ = ("_body", "_lines", "_replaced", "_status", "_status_text")
 
-    _lines: list[HeaderLine] | tuple[HeaderLine, ...]
-    """A list, or a tuple that many responses share until `headers` is used. A tuple never contains
-    one of `FRAMING_NAMES`."""
-
+    _lines: Lines
     _replaced: Response | None
-    """A response whose stream this one has replaced, and closes; always with a list of lines."""
+    """A response whose stream this one has replaced, and closes."""
 
     def __init__(
         self,
@@ -130,7 +126,7 @@ class Response(Body):
         self._status_text = status_text
         self._replaced = None
         lines = [] if headers is None else lines_from(headers)
-        if content_type is not None and all(name != b"content-type" for name, _ in lines):
+        if content_type is not None and not has_name(lines, b"content-type"):
             lines.append(
                 IMPLIED_TEXT_LINE
                 if content_type is TEXT_TYPE
@@ -163,9 +159,9 @@ class Response(Body):
     def headers(self) -> Headers:
         """The header lines; changing them changes this response."""
         lines = self._lines
-        if lines.__class__ is tuple:
-            lines = self._lines = list(lines)
-        return headers_over(lines)  # type: ignore[arg-type]  # no longer a tuple
+        if isinstance(lines, tuple):
+            lines = self._lines = [*lines]
+        return headers_over(lines)
 
     def clone(self) -> Response:
         """Returns a second response with the same content, which is read independently of this one.
@@ -255,7 +251,10 @@ class Response(Body):
         return Response(None, status=status, headers={"location": location})
 
     def __copy__(self) -> Response:
-        copy = build_response(self._body, self._status, list(self._lines))
+        lines = self._lines
+        copy = build_response(
+            self._body, self._status, [*lines] if isinstance(lines, list) else lines
+        )
         copy._status_text = self._status_text
         copy._replaced = self._replaced
         return copy
@@ -264,15 +263,13 @@ class Response(Body):
         return f"<Response {self._status}>"
 
 
-def build_response(
-    body: bytes | Stream | None, status: int, lines: list[HeaderLine] | tuple[HeaderLine, ...]
-) -> Response:
+def build_response(body: bytes | Stream | None, status: int, lines: Lines) -> Response:
     """Returns a response of parts that were checked. PERF: a tenth of the constructor's time.
 
     Args:
         body: The body as it is stored, see `extract`.
         status: HTTP status code.
-        lines: The header lines, see `Response._lines`.
+        lines: The header lines; the response keeps this object.
     """
     response: Response = _new(Response)
     response._body = body
