@@ -17,6 +17,7 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from enum import Enum, auto
+from functools import cache
 from sys import modules
 from typing import Any
 
@@ -51,34 +52,20 @@ class _Segment:
         self.complete = False
 
 
-_parser_classes: dict[Any, Any] = {}
-"""The result of `_make_parser_class` for each package that was imported as `multipart`."""
-
-
 def _parser_class() -> Any:
     """Returns the parser class, and imports the package with the first form."""
-    # PERF: an import statement takes as long as parsing the headers of a part.
-    found = _parser_classes.get(modules.get("multipart"))
-    if found is None:
-        # Waits if another thread is importing it: until then, the module is incomplete. The one of
-        # python-multipart puts this package in its own place as it is imported.
-        import multipart  # noqa: F401
+    # Waits if another thread is importing it. The module of python-multipart puts this package in
+    # its own place as it is imported.
+    import multipart  # noqa: F401
 
-        package = modules["multipart"]
-        found = _parser_classes[package] = _make_parser_class(package)
-    return found
+    return _make_parser_class(modules["multipart"])
 
 
+@cache
 def _make_parser_class(package: Any) -> Any:
     """Returns the package's parser class, changed to refuse a line feed in a header name.
 
-    By itself, the parser only does so if the body is cut within the line, and otherwise drops the
-    line feed.
-
-    Attributes:
-        errors: The exceptions for exceeded limits, and for all faults.
-        gives_all: Whether the parser returns content as it arrives, and holds back nothing that
-            can't be the start of a delimiter.
+    By itself, the parser only does so if the body is cut within the line.
 
     Raises:
         ImportError: If it is python-multipart before 0.0.13, which has the same import name.
@@ -101,9 +88,10 @@ def _make_parser_class(package: Any) -> Any:
         def _create_segment(self, headerlist: list[tuple[str, str]]) -> _Segment:
             return _Segment(headerlist)
 
-    Parser.errors = (package.ParserLimitReached, package.MultipartError)
+    # Whether it holds back no content but what may be the start of a delimiter.
     head = b"--x\r\nContent-Disposition: form-data; name=x\r\n\r\n"
     Parser.gives_all = [*Parser("x").parse(head + _SAMPLE)][-1] == _SAMPLE
+    Parser.errors = (package.ParserLimitReached, package.MultipartError)
     return Parser
 
 
@@ -158,15 +146,7 @@ def decode_in_memory(data: bytes, content_type: str, limits: Limits) -> FormData
         HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
     """
     decoder = MultipartDecoder(content_type, limits)
-    # PERF: hardly any client writes blanks after a boundary, which the package refuses.
-    decoder._padding = None
-    try:
-        decoder.take(data)
-    except HTTPException as error:
-        decoder = MultipartDecoder(content_type, limits)
-        if error.status != 400 or not decoder.may_be_padded(data):
-            raise
-        decoder.take(data)
+    decoder.take(data)
     return decoder.end()
 
 
@@ -204,7 +184,7 @@ class MultipartDecoder:
         self._errors = parser.errors
         self._opening: _Opening | None = None
         self._is_open = False
-        self._padding: _Padding | None = _Padding(self._delimiter)
+        self._padding = _Padding(self._delimiter)
         self._collector = Collector(limits)
         self._parser = parser(
             self._boundary,
@@ -241,10 +221,6 @@ class MultipartDecoder:
             await self._collector.write()
         return form
 
-    def may_be_padded(self, data: bytes) -> bool:
-        """Returns whether there may be blanks after a boundary in a whole body."""
-        return any(self._delimiter[2:] + blank in data for blank in (b" ", b"\t"))
-
     def take(self, chunk: bytes) -> None:
         """Parses a chunk of the body, and writes nothing to the temporary file.
 
@@ -259,8 +235,7 @@ class MultipartDecoder:
         if self._is_in_content and self._is_content(data):
             self._collector.data(data)
             return
-        if self._padding is not None:
-            data = self._padding.remove(data)
+        data = self._padding.remove(data)
         if data:  # an empty chunk would tell the parser that the body has ended
             self._parse(data)
             self._has_parsed_all = (
