@@ -21,6 +21,8 @@ from functools import cache
 from sys import modules
 from typing import Any
 
+from msgspec.structs import replace
+
 from kit._support.limits import Limits, body_too_large
 from kit.interface import HTTPException
 
@@ -107,44 +109,19 @@ def boundary_of(content_type: str) -> str:
         raise _malformed(str(error)) from error
 
 
-async def decode(
-    chunks: AsyncGenerator[bytes, None], content_type: str, limits: Limits
-) -> FormData:
-    """Parses a multipart body as it arrives.
-
-    Args:
-        chunks: The body.
-        content_type: The Content-Type header, with the boundary.
-        limits: The limits for number and size of fields and files.
-
-    Returns:
-        The form. Files beyond `limits.spool_size_bytes` are in a temporary file, which the caller
-        closes with the form.
-
-    Raises:
-        HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
-    """
-    decoder = MultipartDecoder(content_type, limits)
-    try:
-        return await decoder.read(chunks)
-    except BaseException:
-        decoder.close()
-        raise
-
-
 def decode_in_memory(data: bytes, content_type: str, limits: Limits) -> FormData:
-    """Parses a complete multipart body that is small enough to be kept in memory.
-
-    PERF: nothing is written to a temporary file, so there is nothing to wait for.
+    """Parses a whole multipart body; its files stay in memory.
 
     Args:
-        data: The body, of at most `limits.spool_size_bytes`.
+        data: The body.
         content_type: The Content-Type header, with the boundary.
         limits: The limits for number and size of fields and files.
 
     Raises:
         HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
     """
+    if len(data) > limits.spool_size_bytes:
+        limits = replace(limits, spool_size_bytes=len(data))
     decoder = MultipartDecoder(content_type, limits)
     decoder.take(data)
     return decoder.end()
