@@ -159,9 +159,9 @@ def test_circles(workspace: Workspace, files: dict[str, str], lines: list[str]) 
     ],
 )
 def test_imports_of_other_distributions(workspace: Workspace, text: str, line: str) -> None:
-    workspace.write(f"{LOGGER}/_middleware.py", text)
+    workspace.write(f"{LOGGER}/_logger.py", text)
     # The import stands in the last line.
-    place = f"{LOGGER}/_middleware.py:{len(text.splitlines())}"
+    place = f"{LOGGER}/_logger.py:{len(text.splitlines())}"
     expected = [f"{place}: {line}"] if line else []
     last = [] if line else ["the imports of 6 modules are as they should be"]
     assert workspace.check() == [*expected, REACHES.rstrip(), *last]

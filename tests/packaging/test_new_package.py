@@ -60,7 +60,7 @@ def test_middleware(extended: Checkout) -> None:
         "README.md",
         "pyproject.toml",
         "src/kit/sample_for_tests/__init__.py",
-        "src/kit/sample_for_tests/_middleware.py",
+        "src/kit/sample_for_tests/_header.py",
         "src/kit/sample_for_tests/py.typed",
         "tests/conftest.py",
         "tests/test_sample_for_tests.py",

@@ -132,11 +132,11 @@ def test_project_passes_its_own_tests(
 
 
 @pytest.mark.parametrize(
-    ("template", "kind", "extra", "group", "target", "needed"),
+    ("template", "module", "extra", "group", "target", "needed"),
     [
         (
             "plugin-middleware",
-            "middleware",
+            "header",
             [],
             "kit.middleware",
             "my_shop:my_shop",
@@ -154,7 +154,7 @@ def test_project_passes_its_own_tests(
 )
 def test_plugin(
     template: str,
-    kind: str,
+    module: str,
     extra: list[str],
     group: str,
     target: str,
@@ -174,7 +174,7 @@ def test_plugin(
         "  kit dev                        serves example.py, which uses it\n"
     )
     root = folder / "My.Shop"
-    assert files_in(root) == sorted([*(each.format(kind) for each in PLUGIN), *extra])
+    assert files_in(root) == sorted([*(each.format(module) for each in PLUGIN), *extra])
     settings = tomllib.loads((root / "pyproject.toml").read_text())
     assert settings["project"]["name"] == "My.Shop"
     assert settings["project"]["entry-points"] == {group: {"my-shop": target}}

@@ -146,6 +146,7 @@ def test_larger_tables(make: Callable[[], Router[int]], routes: Routes, paths: l
 @example([("GET", "/about"), ("GET", "/t/:x/*")], ["/about", "/about/", "//about"])
 @example([("GET", "/a/:dot{.+}/:x"), ("ALL", "/*/")], ["/a/b/b/7", "/a/7", "/a/7/", "/a/"])
 @example([("GET", "/"), ("GET", "//"), ("GET", "/a//b/")], ["/", "//", "/a//b", "/a/b"])
+@example([("GET", "/:y/?/:x?")], ["/", "/a/", "/a//b"])
 def test_pattern_router_agrees_but_for_a_slash_at_the_end(routes: Routes, paths: list[str]) -> None:
     """A slash at the end of a pattern or path makes no difference, everything else is the same."""
     router: PatternRouter[int] = PatternRouter()

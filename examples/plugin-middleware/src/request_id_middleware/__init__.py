@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Middleware for Kit that gives each request an id."""
 
-from ._middleware import RequestIdVariables, request_id
+from ._request_id import RequestIdVariables, request_id
 
 __all__ = ("RequestIdVariables", "request_id")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
@@ -35,23 +35,20 @@ from kit.web._header_lines import (
     HeaderArgument,
     HeaderLine,
     Lines,
-    LinesOfBody,
+    as_plain,
     encode_name,
     encode_value,
-    keep_line,
+    header_line,
+    known_header_line,
     known_names,
-    plain_names,
-    set_headers,
-    set_line,
+    with_line,
 )
 from kit.web._location import encode_location
 from kit.web._request import close_with
 from kit.web._response import (
     NULL_BODY_STATUSES,
-    STATUSES,
-    STATUSES_WITH_BODY,
-    BuiltResponse,
     Response,
+    build_response,
     check_status,
     replaced_by,
 )
@@ -71,12 +68,11 @@ B = TypeVar("B", default=Any)
 V = TypeVar("V", default=Any)
 """Variables: the type of `c.var`, a TypedDict."""
 
-# PERF: header lines that most responses share.
 _TEXT_LINE = (b"content-type", b"text/plain; charset=UTF-8")
 _TEXT_LINES = (_TEXT_LINE,)
 _JSON_LINE = (b"content-type", b"application/json")
 _JSON_LINES = (_JSON_LINE,)
-_HTML_LINES = ((b"content-type", b"text/html; charset=UTF-8"),)
+_HTML_LINE = (b"content-type", b"text/html; charset=UTF-8")
 
 
 @with_plain_stores
@@ -253,7 +249,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
                 self._lines = ()  # no longer None: headers may be set on the response
             if self._taken is not None:
                 self._taken = [*self._taken]  # no longer the lines themselves, for the same reason
-            self._res = BuiltResponse(None, 200, list(self._lines))
+            self._res = build_response(None, 200, list(self._lines))
         return self._res
 
     @res.setter
@@ -331,111 +327,42 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         Raises:
             ValueError: If the name or value is invalid.
         """
-        # PERF: nearly every call. Looks up names and values, or checks them, without a call.
+        known = known_header_line if value.__class__ is str else header_line
         try:
-            key, known = plain_names[name]
-            if known is not None and value.__class__ is str and value in known:
-                line = known[value]
-            elif str.isascii(value) and value.isprintable():  # type: ignore[arg-type, union-attr]
-                line = ((key, value.strip().encode()),)  # type: ignore[union-attr]
-                if known is not None and value.__class__ is str:
-                    keep_line(name, value, line)
-            else:
-                raise TypeError  # not plain
-            if self._res is None:
-                lines = self._lines
-                if lines is None:
-                    self._lines = line
-                    return
+            key, line, is_plain = known(name, value)
+        except TypeError:
+            raise _no_header(name) from None
+        lines = self._lines
+        if self._res is None and is_plain:  # PERF: nearly every call, at half the time
+            if lines is None:
+                self._lines = line
+                return
+            if lines.__class__ is tuple:
                 for each, _ in lines:
-                    if each == key and not append:
+                    if each == key and not (append and line):
                         break
                 else:
                     self._lines = lines + line
                     return
-            elif self._finalized and self._change_line(self._res, key, line, append):
-                return
-        except (KeyError, TypeError):
-            pass  # a name that is new, not plain, or no str; or a value that is no plain str
-        self._change_header(name, value, append)
+        lines = with_line(self._own_lines(), key, line, append)
+        self._set_lines(lines if is_plain else [*lines])
 
-    def _change_header(self, name: str, value: str | None, append: bool) -> None:
-        """Sets, adds or removes a header, see `header`."""
-        try:
-            key = known_names[name]
-        except (KeyError, TypeError):
-            key = _header_name(name)
-        line = () if value is None else ((key, encode_value(name, value)),)
-        res = self._res
-        if res is None:
-            lines = [*(self._lines or ())]
-        elif self._finalized and self._change_line(res, key, line, append):
-            return
-        else:
-            lines = self._own_lines(res)
-        if not line:
-            lines[:] = [each for each in lines if each[0] != key]
-        elif append:
-            lines += line
-        else:
-            set_line(lines, line[0])
-        if res is None:
-            self._set_lines(lines, is_plain=key not in OWN_NAMES)
-
-    def _change_line(self, res: Response, key: bytes, line: Lines, append: bool) -> bool:
-        """Adds or removes a header line of the response, if that needs no list of its lines.
-
-        PERF: this covers most middleware. The lines stay a tuple, as in an unchanged response, so
-        the response is sent on the fastest path.
-
-        Args:
-            res: The response.
-            key: The name of the line.
-            line: The line alone; an empty tuple removes the lines of this name.
-            append: Whether the response may have lines of this name.
-
-        Returns:
-            Whether it was done.
-        """
-        lines = res._lines
-        if lines.__class__ is not tuple or key in FRAMING_NAMES:
-            return False
-        if not append:
-            for each in lines:
-                if each[0] == key:
-                    return False
-        if not line:
-            return not append
-        body = res._body
-        if body is None or isinstance(body, bytes):
-            # The handler may keep the response and return it again.
-            self._res = BuiltResponse(body, res._status, lines + line)
-        else:
-            res._lines = lines + line
-        return True
-
-    def _set_lines(self, lines: Iterable[HeaderLine], *, is_plain: bool) -> None:
-        """Sets the lines of the response that isn't there yet.
-
-        PERF: text() and json() take their fast path only without a status, which they check anyway.
-        So a status is set here, and they needn't check the class of the lines as well.
-
-        Args:
-            lines: All of them.
-            is_plain: Whether none that was added replaces one that a response sets itself.
-        """
-        if is_plain and self._lines.__class__ is not LinesOfBody:
-            self._lines = tuple(lines)
-            return
-        self._lines = LinesOfBody(lines)
-        if self._status is None:
-            self._status = 200
-
-    def _own_lines(self, res: Response) -> list[HeaderLine]:
-        """Returns header lines of the existing response that may be changed for this request."""
+    def _own_lines(self) -> Lines:
+        """Returns the lines of the response so far, which may be changed for this request."""
+        if self._res is None:
+            return self._lines or ()
         if self._finalized:
-            res = self._res = own(res)
-        return res.headers.raw
+            self._res = own(self._res)
+        return self._res._lines
+
+    def _set_lines(self, lines: Lines) -> None:
+        """Sets the lines of the response so far."""
+        if self._res is None:
+            self._lines = lines
+        elif isinstance(self._res._lines, list):
+            self._res._lines[:] = lines  # in place: `c.res.headers` reads this list
+        else:
+            self._res._lines = lines
 
     def set_headers(self, headers: Mapping[str, str], /, *, overwrite: bool = True) -> None:
         """Sets several headers of the response, faster than separate calls of `header`.
@@ -451,21 +378,13 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         for name, value in headers.items():
             key = known_names.get(name) or encode_name(name)
             new[key] = encode_value(name, value)
-        res = self._res
-        lines: Sequence[HeaderLine] = (self._lines or ()) if res is None else res._lines
+        lines = self._own_lines()
         if overwrite:
-            lines = [*[line for line in lines if line[0] not in new], *new.items()]
+            changed = [*[line for line in lines if line[0] not in new], *new.items()]
         else:
             present = {line[0] for line in lines}
-            lines = [*lines, *(line for line in new.items() if line[0] not in present)]
-        if res is None:
-            self._set_lines(lines, is_plain=OWN_NAMES.isdisjoint(new))
-            return
-        # PERF: a response with a tuple of lines is sent on the fastest path.
-        shortest = res._lines.__class__ is tuple and FRAMING_NAMES.isdisjoint(new)
-        if self._finalized:
-            res = self._res = own(res)
-        res._lines = tuple(lines) if shortest else lines
+            changed = [*lines, *(line for line in new.items() if line[0] not in present)]
+        self._set_lines(as_plain(changed, OWN_NAMES if self._res is None else FRAMING_NAMES))
 
     def status(self, code: int, /) -> None:
         """Sets the status of the next response; an existing response keeps its own.
@@ -494,14 +413,16 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             body = data.encode()
         except AttributeError:
             raise _no_text("c.text()", data) from None
+        # PERF: the most common case, here and in json(), without another call.
         if status is None and headers is None and self._status is None and self._res is None:
-            # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             lines = self._lines
             if lines is None:
-                return BuiltResponse(body, 200, _TEXT_LINES)
-            self._taken = lines
-            self._taker = response = BuiltResponse(body, 200, lines + _TEXT_LINES)
-            return response
+                return build_response(body, 200, _TEXT_LINES)
+            if lines.__class__ is tuple:
+                self._taken = lines
+                plain: Any = lines + _TEXT_LINES
+                self._taker = response = build_response(body, 200, plain)
+                return response
         return self._respond(body, _TEXT_LINE, status, headers)
 
     def json(
@@ -539,10 +460,12 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
             if lines is None:
-                return BuiltResponse(body, 200, _JSON_LINES)
-            self._taken = lines
-            self._taker = response = BuiltResponse(body, 200, lines + _JSON_LINES)
-            return response
+                return build_response(body, 200, _JSON_LINES)
+            if lines.__class__ is tuple:
+                self._taken = lines
+                plain: Any = lines + _JSON_LINES
+                self._taker = response = build_response(body, 200, plain)
+                return response
         return self._respond(body, _JSON_LINE, status, headers)
 
     def html(
@@ -556,15 +479,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             body = data.encode()
         except AttributeError:
             raise _no_text("c.html()", data) from None
-        if (
-            status is None
-            and headers is None
-            and self._lines is None
-            and self._status is None
-            and self._res is None
-        ):
-            return BuiltResponse(body, 200, _HTML_LINES)
-        return self._respond(body, _HTML_LINES[0], status, headers)
+        return self._respond(body, _HTML_LINE, status, headers)
 
     def body(
         self,
@@ -584,12 +499,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             TypeError: If `data` can't be sent, or the status allows no body.
             ValueError: As for `text`.
         """
-        if self._res is None:  # PERF: inlined from new_response()
-            status = self._status if status is None else status
-            response = make_response(data, None, status, headers, self._lines)
-            if self._lines is not None:
-                self._taker, self._taken = response, self._lines
-            return response
         return self._respond(data, None, status, headers)
 
     def new_response(
@@ -621,10 +530,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
                 f"not {location!r:.100} and {status!r:.100}"
             )
         location = encode_location(str(location))
-        if self._lines is None and self._res is None and type(status) is int and status in STATUSES:
-            # PERF: nearly every one, at a third of the time.
-            lines = ((b"location", encode_value("location", location)),)
-            return BuiltResponse(None, status, lines)
         return self._respond(None, None, status, {"location": location})
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
@@ -681,29 +586,14 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         status: int | None,
         headers: HeaderArgument | None,
     ) -> Response:
+        lines: Sequence[HeaderLine] | None = self._lines
+        res = self._res
         if status is None:
             status = self._status
-        lines: Sequence[HeaderLine] | None = self._lines
-        if (
-            content_type is not None
-            and self._res is None
-            and lines.__class__ is not LinesOfBody
-            and (status is None or (status.__class__ is int and status in STATUSES_WITH_BODY))
-        ):
-            # PERF: nearly every response with a status or headers, at half the time of
-            # make_response().
-            made: Any
-            if headers is None:
-                made = (*(lines or ()), content_type)
-            else:
-                added = [content_type] if lines is None else [*lines, content_type]
-                made = added if set_headers(added, headers) else tuple(added)
-            response: Response = BuiltResponse(data, status or 200, made)
-        else:
-            if self._res is not None:
-                has_type = content_type is not None
-                lines = self._lines_for_next(self._res, status or 200, has_type=has_type)
-            response = make_response(data, content_type, status, headers, lines)
+        if res is not None:
+            has_type = content_type is not None
+            lines = self._lines_for_next(res, status or 200, has_type=has_type)
+        response = make_response(data, content_type, status, headers, lines)
         if lines is not None:
             self._taker, self._taken = response, lines
         return response
@@ -810,11 +700,9 @@ def _have_same_body(response: Response, other: AnyResponse | None) -> bool:
     return isinstance(other, Response) and peek(other) is peek(response)
 
 
-def _header_name(name: Any) -> bytes:
-    """Returns the name of a header as it is sent, for a name that isn't well known."""
-    if isinstance(name, Mapping):
-        raise TypeError(f"c.header() takes a name and a value, not {name!r:.100}")
-    return encode_name(name)
+def _no_header(name: object) -> TypeError:
+    """Returns the error for a name that isn't hashable."""
+    return TypeError(f"c.header() takes a name and a value, not {name!r:.100}")
 
 
 def _no_text(call: str, data: Any) -> TypeError:
@@ -861,8 +749,6 @@ def prepare(c: Context[Any, Any], response: Response) -> None:
 
 def switching_protocols(c: Context[Any, Any]) -> Response:
     """Returns a response with status 101 and the headers set so far."""
-    if c._lines is None and c._res is None:  # PERF: nearly every one
-        return BuiltResponse(None, 101, ())
     return c.body(None, 101)
 
 

@@ -145,7 +145,7 @@ async def test_the_length_of_a_form_written_anew(
         clone = await clone_raw_request(req)
         length = clone.headers.get("content-length")
         content = await clone.bytes()
-        if how == "in memory":  # then there is the body as it came
+        if how == "in memory" and not in_temporary_file:  # then there is the body as it came
             assert content == FORM
         assert length in ([str(len(content))] if content == FORM else [None, str(len(content))])
         assert (length is None) == (in_temporary_file and content != FORM)

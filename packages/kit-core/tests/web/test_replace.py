@@ -211,3 +211,33 @@ def test_a_handler_waits_for_the_client_to_leave(run: Any, client: Any) -> None:
     gone: Any = None
     run(ask)
     assert seen == [True]
+
+
+@pytest.mark.parametrize("headers", [[], [("x-a", "1")]])
+async def test_a_replaced_stream_is_closed_when_the_response_was_sent(
+    headers: list[tuple[str, str]],
+) -> None:
+    closed: list[str] = []
+
+    class Stream:
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return streamed()
+
+        async def aclose(self) -> None:
+            closed.append("closed")
+
+    def handler(c: Context) -> Response:
+        for name, value in headers:
+            c.header(name, value)
+        return Response(Stream()).replace(body=b"x")
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    sent: list[dict[str, Any]] = []
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
+    await Kit().get("/", handler)(scope, receive, send)
+    assert (sent[-1]["body"], closed) == (b"x", ["closed"])

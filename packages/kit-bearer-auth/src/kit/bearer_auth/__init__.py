@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Bearer-token authentication (RFC 6750) as middleware."""
 
-from ._middleware import FailureOptions, HashFunction, VerifyToken, bearer_auth
+from ._bearer_auth import FailureOptions, HashFunction, VerifyToken, bearer_auth
 
 __all__ = ("FailureOptions", "HashFunction", "VerifyToken", "bearer_auth")

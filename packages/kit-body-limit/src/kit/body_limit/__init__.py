@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Limits the size of request bodies, as middleware."""
 
-from ._middleware import OnError, body_limit
+from ._body_limit import OnError, body_limit
 
 __all__ = ("OnError", "body_limit")

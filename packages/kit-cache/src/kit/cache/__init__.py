@@ -3,8 +3,8 @@
 
 from ._cache import Cache
 from ._entries import Entry, Key, Stored, Variants, decode, encode
+from ._factory import cache
 from ._memory import MemoryStore
-from ._middleware import cache
 from ._store import RequestView, SharedStore, Store
 
 __all__ = (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Compresses responses with zstd, brotli or gzip, as middleware for the Kit web framework."""
 
-from ._middleware import ContentTypeFilter, Skip, compress
+from ._compress import ContentTypeFilter, Skip, compress
 
 __all__ = ("ContentTypeFilter", "Skip", "compress")

@@ -35,7 +35,8 @@ def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
         def report(c):
             return c.json(slow_query(c.req.query("month")))
 
-    The rest of the request waits for it, so code that runs later sees what the function sets on
+    It stands below `@app.get`, which would otherwise register the plain function. The rest of the
+    request waits for it, so code that runs later sees what the function sets on
     `c`. The function sees the context variables of the request; changes to them are lost when it
     returns. To await something, such as `c.req.json()`, call
     `anyio.from_thread.run(c.req.json)`. A generator that it returns as a body is not moved to a

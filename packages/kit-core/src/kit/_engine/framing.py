@@ -39,29 +39,26 @@ def frame(c: Context[Any, Any]) -> tuple[int, list[HeaderLine], Any]:
     response = c._res
     if response is not None and not c._failed and c._method != "HEAD":
         body, lines = response._body, response._lines
-        if body.__class__ is bytes and lines.__class__ is tuple:
-            # Nearly every response: bytes, and no line that needs a look.
+        if body.__class__ is bytes and lines.__class__ is tuple and response._replaced is None:
+            # PERF: nearly every response: bytes, and no line that needs a look.
             return response._status, [*lines, length_line(len(body))], body
     response = final_response(c)
-    body, lines = response._body, response._lines
+    body, lines = response._body, _select_lines(response)
     status = response._status
     is_head = c._method == "HEAD"
-    if lines.__class__ is not tuple:
-        lines = _drop_connection_lines(response)
     if is_stream(body):
         if is_head:
             without_body(response, c)
-            return status, [*lines], b""
+            return status, lines, b""
         put(response, USED)
-        return status, [*lines], body
-    content = body or b""
+        return status, lines, body
+    content: Any = body or b""
     without_content = status in WITHOUT_CONTENT
     if status == 304 or (is_head and body is None and not without_content):
-        return status, [*lines], b""
-    if lines.__class__ is not tuple:
-        lines = [line for line in lines if line[0] != CONTENT_LENGTH]
+        return status, lines, b""
+    lines = [line for line in lines if line[0] != CONTENT_LENGTH]
     if without_content:
-        return status, [*lines], b""
+        return status, lines, b""
     return status, [*lines, length_line(len(content))], b"" if is_head else content
 
 
@@ -80,7 +77,7 @@ def without_body(response: Response, c: Context[Any, Any]) -> Response:
     return empty
 
 
-def _drop_connection_lines(response: Response) -> list[HeaderLine]:
+def _select_lines(response: Response) -> list[HeaderLine]:
     """Returns the header lines of a response without those that belong to the server.
 
     An app that passes on the headers of an upstream has fields of another connection among them.

@@ -14,7 +14,6 @@ from kit.context import Context, accept
 from kit.interface import HandlerError
 from kit.web import Response
 from kit.web._body import USED
-from kit.web._response import BuiltResponse
 
 from .errors import answer_fault, handle_error
 from .no_route import answer_no_route
@@ -58,7 +57,7 @@ def _level(routes: Sequence[Route], index: int, following: Level) -> Level:
             result = handler(c, MethodType(following, c)) if takes_next else handler(c)
             if result.__class__ is CoroutineType:
                 result = await result
-            if result is not None and result.__class__ is not BuiltResponse:
+            if result is not None and result.__class__ is not Response:
                 result = await settle(result, handler)
             if result is None:
                 if index == 0 and not c._finalized:

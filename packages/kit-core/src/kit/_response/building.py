@@ -11,19 +11,18 @@ from kit.web import Response
 from kit.web._body import extract, peek
 from kit.web._header_lines import (
     CONTENT_LENGTH,
-    FRAMING_NAMES,
     HeaderArgument,
     HeaderLine,
+    as_plain,
     encode_value,
     find_value,
+    has_name,
     set_headers,
     set_line,
 )
 from kit.web._response import (
     IMPLIED_TEXT_LINE,
-    STATUSES,
-    STATUSES_WITH_BODY,
-    BuiltResponse,
+    build_response,
     check_status,
     lines_of,
 )
@@ -55,24 +54,16 @@ def make_response(
     body, implied_type = (data, None) if data.__class__ in _AS_THEY_ARE else extract(data)
     if status is None:
         status = 200
-    elif status.__class__ is not int or status not in (
-        STATUSES if body is None else STATUSES_WITH_BODY
-    ):
+    else:
         check_status(status, has_body=body is not None)
     lines = [*prepared] if prepared else []
     if content_type is not None:
         set_line(lines, content_type)
     if headers is not None:
         set_headers(lines, headers)
-    has_framing = False
-    for key, _ in lines:
-        if key == b"content-type":
-            implied_type = None
-        elif key in FRAMING_NAMES:
-            has_framing = True
-    if implied_type is not None:
+    if implied_type is not None and not has_name(lines, b"content-type"):
         lines.append((b"content-type", encode_value("content-type", implied_type)))
-    return BuiltResponse(body, status, lines if has_framing else tuple(lines))
+    return build_response(body, status, as_plain(lines))
 
 
 def own(response: Response) -> Response:
@@ -106,10 +97,8 @@ def joined(response: Response, lines: Iterable[HeaderLine]) -> Response:
         return response
     if any(name == b"content-type" for name, _ in added):
         own_lines = [line for line in own_lines if line is not IMPLIED_TEXT_LINE]
-    both = (*added, *own_lines)
     response = own(response)
-    has_framing = any(name in FRAMING_NAMES for name, _ in both)
-    response._lines = [*both] if has_framing else both
+    response._lines = as_plain([*added, *own_lines])
     return response
 
 
@@ -252,4 +241,4 @@ def without_representation(response: Response) -> Response:
     Headers that middleware set before can't be told from those of the handler, so all are removed.
     """
     lines = [line for line in lines_to_keep(lines_of(response)) if line[0] != b"set-cookie"]
-    return BuiltResponse(None, response.status, lines)
+    return build_response(None, response.status, lines)

@@ -21,8 +21,8 @@ from .fairness import SHORT_S, let_others_run
 from .types import Message, Send
 
 _logger = logging.getLogger("kit")
-# The clock is read after each sixteenth chunk.
-_CHUNKS_IN_SHORT = 16
+# The clock is read after each eighth chunk.
+_CHUNKS_IN_SHORT = 8
 # After that, others run after every fourth chunk. An asyncio transport logs a warning for each
 # write from the sixth on after its connection is lost, which neither it nor the server can notice
 # before the event loop has run.
@@ -89,7 +89,7 @@ async def _write(head: Message, body: PushBody, send: Send) -> None:
         nonlocal left
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
         left -= 1
-        if not left:  # as in _send_singly()
+        if not left:
             left = _CHUNKS_IN_SHORT
             if monotonic() > is_short_until:
                 left = _CHUNKS_BETWEEN_TURNS
@@ -165,7 +165,6 @@ async def _send_singly(
         except OSError as error:
             client.mark_disconnected(error)
             return False
-        # PERF: inlined, here and in _write(): a call for each chunk would cost more.
         left -= 1
         if left:
             continue

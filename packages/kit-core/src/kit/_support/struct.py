@@ -15,16 +15,15 @@ C = TypeVar("C", bound=type[Struct])
 def with_plain_stores(cls: C) -> C:
     """Lets attributes of a Struct be set like those of any other object.
 
-    PERF: creating a msgspec Struct takes half the time of a class with an `__init__`. But its own
-    `__setattr__` makes setting an attribute take three times as long. It exists to tell the garbage
-    collector about objects that were created with only plain values and are then given a container.
-    So each of these Structs must be created with something other than a plain value.
+    PERF: msgspec's own `__setattr__` takes twice as long, 0.17 µs of a request that sets headers.
+    It exists to tell the garbage collector about objects that were created with only plain values
+    and are then given a container: create these Structs with something other than a plain value.
 
     Args:
         cls: The Struct; it is changed.
     """
-    # After the class is created, since msgspec sets its own. CPython keeps both methods in one
-    # slot, and uses that of `object` only if both are from there.
+    # Not in the class, since msgspec replaces it there. CPython keeps both methods in one slot, and
+    # uses that of `object` only if both are from there.
     cls.__delattr__ = object.__delattr__  # type: ignore[method-assign]
     cls.__setattr__ = object.__setattr__  # type: ignore[method-assign]
     return cls

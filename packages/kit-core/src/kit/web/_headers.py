@@ -11,6 +11,7 @@ from ._header_lines import (
     encode_name,
     encode_value,
     find_value,
+    has_name,
     is_name,
     set_line,
     values_by_name,
@@ -90,12 +91,7 @@ class Headers:
 
     def has(self, name: str) -> bool:
         """Returns whether there is a line `name`."""
-        key = encode_name(name)
-        # PERF: a generator for any() costs more than the search.
-        for each, _ in self._lines:  # noqa: SIM110
-            if each == key:
-                return True
-        return False
+        return has_name(self._lines, encode_name(name))
 
     def set(self, name: str, value: str) -> None:
         """Replaces all lines of `name` with one, in the place of the first.

@@ -5,21 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
-
-from kit._support.struct import Opaque, Struct
+from typing import TYPE_CHECKING, Any, overload
 
 from ._body import TEXT_TYPE, Body, BodyInit, extract, is_stream, take
-from ._header_lines import HeaderLine, encode_value
+from ._header_lines import HeaderLine, Lines, encode_value, has_name
 from ._headers import Headers, HeadersInit, headers_over, lines_from
 
 if TYPE_CHECKING:
+    from ._streams import Stream
     from ._tracked import BodyProgress
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 # Of a Response. Dicts, since the garbage collector passes over each slot of a set, every time.
 STATUSES = dict.fromkeys((101, *range(200, 600)))
-STATUSES_WITH_BODY = {status: None for status in STATUSES if status not in NULL_BODY_STATUSES}
 IMPLIED_TEXT_LINE = (b"content-type", TEXT_TYPE.encode())
 """The Content-Type of a str that is given no other. Only this object means that nobody set it."""
 
@@ -27,6 +25,8 @@ IMPLIED_TEXT_LINE = (b"content-type", TEXT_TYPE.encode())
 # header lines.
 WITHOUT_CONTENT = frozenset((101, 204, 304))
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
+
+_new = object.__new__
 
 
 def check_status(status: int, *, has_body: bool) -> None:
@@ -49,39 +49,6 @@ def _is_reason_phrase(text: str) -> bool:
     import re
 
     return re.fullmatch(r"[\t\x20-\x7e\x80-\xff]*", text) is not None
-
-
-class _NoData:
-    """What an encoder of msgspec refuses unless it has a hook; its error names the class."""
-
-    def __reduce__(self) -> str:
-        return "_NO_DATA"
-
-
-class _NeverData(Struct):
-    """What every encoder of msgspec refuses without the field, which its error names."""
-
-    a_response_is_no_data: None = None
-
-    def __reduce__(self) -> str:
-        return "_NEVER_DATA"
-
-    def __repr__(self) -> str:
-        return "..."
-
-
-_StatusText: TypeAlias = "tuple[str, _NoData, _NeverData]"
-_NO_DATA = _NoData()
-_NEVER_DATA = _NeverData()
-del _NEVER_DATA.a_response_is_no_data
-
-
-def _status_text_of(text: str) -> _StatusText:
-    """Returns a status text that can't be encoded, and so keeps a Response from being encoded."""
-    return text, _NO_DATA, _NEVER_DATA
-
-
-_NO_STATUS_TEXT = _status_text_of("")
 
 
 class _Json:
@@ -134,35 +101,54 @@ class Response(Body):
 
     __module__ = "kit.web"  # shown as it is imported
 
-    if TYPE_CHECKING:
-        _body: Any
-        _lines: list[HeaderLine] | tuple[HeaderLine, ...]
-        _status: int
-        _status_text: _StatusText
-        _replaced: Response | None
+    __slots__ = ("_body", "_lines", "_replaced", "_status", "_status_text")
 
-        def __init__(
-            self,
-            body: BodyInit | None = None,
-            *,
-            status: int = 200,
-            status_text: str = "",
-            headers: HeadersInit | None = None,
-        ) -> None: ...
+    _lines: Lines
+    _replaced: Response | None
+    """A response whose stream this one has replaced, and closes."""
 
-    else:
-        __slots__ = ()  # BuiltResponse has the fields; objects of other subclasses have a dict
-        _replaced = None
+    def __init__(
+        self,
+        body: BodyInit | None = None,
+        *,
+        status: int = 200,
+        status_text: str = "",
+        headers: HeadersInit | None = None,
+    ) -> None:
+        self._body, content_type = extract(body)
+        check_status(status, has_body=self._body is not None)
+        if status_text and not _is_reason_phrase(status_text):
+            raise ValueError(
+                f"Invalid status text {status_text!r}: expected printable latin-1 characters, "
+                "blanks and tabs"
+            )
+        self._status = status
+        self._status_text = status_text
+        self._replaced = None
+        lines = [] if headers is None else lines_from(headers)
+        if content_type is not None and not has_name(lines, b"content-type"):
+            lines.append(
+                IMPLIED_TEXT_LINE
+                if content_type is TEXT_TYPE
+                else (b"content-type", encode_value("content-type", content_type))
+            )
+        self._lines = lines
 
     @property
     def status(self) -> int:
         """HTTP status code."""
         return self._status
 
+    if not TYPE_CHECKING:  # to type checkers, it is read-only
+
+        @status.setter
+        def status(self, status: int) -> None:
+            raise AttributeError("The status of a Response can't be changed: use replace()")
+
     @property
     def status_text(self) -> str:
         """The reason phrase given at construction."""
-        return self._status_text[0]
+        return self._status_text
 
     @property
     def ok(self) -> bool:
@@ -173,9 +159,9 @@ class Response(Body):
     def headers(self) -> Headers:
         """The header lines; changing them changes this response."""
         lines = self._lines
-        if lines.__class__ is tuple:
-            lines = self._lines = list(lines)
-        return headers_over(lines)  # type: ignore[arg-type]  # no longer a tuple
+        if isinstance(lines, tuple):
+            lines = self._lines = [*lines]
+        return headers_over(lines)
 
     def clone(self) -> Response:
         """Returns a second response with the same content, which is read independently of this one.
@@ -265,109 +251,33 @@ class Response(Body):
         return Response(None, status=status, headers={"location": location})
 
     def __copy__(self) -> Response:
-        lines = list(self._lines)
-        return BuiltResponse(self._body, self._status, lines, self._status_text, self._replaced)
+        lines = self._lines
+        copy = build_response(
+            self._body, self._status, [*lines] if isinstance(lines, list) else lines
+        )
+        copy._status_text = self._status_text
+        copy._replaced = self._replaced
+        return copy
 
     def __repr__(self) -> str:
         return f"<Response {self._status}>"
 
 
-def _keep_status(response: Response, status: int) -> None:
-    raise AttributeError("The status of a Response can't be changed: replace() makes another one")
+def build_response(body: bytes | Stream | None, status: int, lines: Lines) -> Response:
+    """Returns a response of parts that were checked. PERF: a tenth of the constructor's time.
 
-
-# Here, where type checkers don't see it: to them the status is read-only.
-Response.status = Response.status.setter(_keep_status)  # type: ignore[method-assign,attr-defined]
-
-
-class BuiltResponse(Response, Opaque, Struct, eq=False):
-    """The class of the responses that aren't objects of a subclass of Response.
-
-    PERF: creating a Struct takes half the time of creating another object and setting its fields.
-
-    Attributes:
-        _lines: A list, or a tuple that many responses share until `headers` is used. A tuple never
-            contains one of `FRAMING_NAMES`.
-        _replaced: A response whose stream this one has replaced, and closes; always with a list of
-            lines.
+    Args:
+        body: The body as it is stored, see `extract`.
+        status: HTTP status code.
+        lines: The header lines; the response keeps this object.
     """
-
-    _body: Any
-    _status: int
-    _lines: Any
-    _status_text: _StatusText = _NO_STATUS_TEXT
-    _replaced: Response | None = None
-
-    def __reduce__(self) -> Any:
-        return _restored, (self._body, self._status, self._lines, self.status_text)
-
-
-def _restored(body: Any, status: int, lines: Any, status_text: str) -> Response:
-    return BuiltResponse(body, status, lines, _status_text_of(status_text))
-
-
-def _new_response(cls: type[Response], *arguments: Any, **options: Any) -> Response:
-    if cls is Response:
-        return BuiltResponse(None, 200, ())
-    if not cls.__dictoffset__:  # a base class with empty slots
-        raise _no_place(cls)
-    new: Any = super(Response, cls).__new__
-    made: Response = new(cls) if new is object.__new__ else new(cls, *arguments, **options)
-    return made
-
-
-def _init_subclass(cls: type[Response], **options: Any) -> None:
-    if not cls.__dictoffset__ and vars(cls).get("__slots__"):
-        raise _no_place(cls)
-    super(Response, cls).__init_subclass__(**options)
-
-
-def _no_place(cls: type[Response]) -> TypeError:
-    return TypeError(
-        f"{cls.__qualname__} has no place for the fields of a Response: add '__dict__' to its "
-        "__slots__, or leave them out (with attrs or dataclasses: slots=False)"
-    )
-
-
-def _init_response(
-    self: Response,
-    body: BodyInit | None = None,
-    *,
-    status: int = 200,
-    status_text: str = "",
-    headers: HeadersInit | None = None,
-) -> None:
-    self._body, content_type = extract(body)
-    check_status(status, has_body=self._body is not None)
-    if status_text and not _is_reason_phrase(status_text):
-        raise ValueError(
-            f"Invalid status text {status_text!r}: expected printable latin-1 characters, "
-            "blanks and tabs"
-        )
-    self._status = status
-    self._status_text = _status_text_of(status_text) if status_text else _NO_STATUS_TEXT
-    lines = [] if headers is None else lines_from(headers)
-    if content_type is not None and all(name != b"content-type" for name, _ in lines):
-        lines.append(
-            IMPLIED_TEXT_LINE
-            if content_type is TEXT_TYPE
-            else (b"content-type", encode_value("content-type", content_type))
-        )
-    self._lines = lines
-
-
-# Errors of Python name classes and functions, and no user knows these by other names.
-BuiltResponse.__name__ = BuiltResponse.__qualname__ = Response.__name__
-BuiltResponse.__module__ = Response.__module__
-BuiltResponse.__doc__ = Response.__doc__  # what `help` shows of a response
-_NoData.__name__ = _NoData.__qualname__ = Response.__name__
-_init_response.__name__ = "__init__"
-_init_response.__qualname__ = "Response.__init__"
-_new_response.__wrapped__ = _init_response  # type: ignore[attr-defined]  # what `inspect` looks at
-# After BuiltResponse, since msgspec accepts no base that has a constructor.
-Response.__new__ = _new_response  # type: ignore[method-assign,assignment]
-Response.__init__ = _init_response  # type: ignore[method-assign]
-Response.__init_subclass__ = classmethod(_init_subclass)  # type: ignore[assignment,arg-type]
+    response: Response = _new(Response)
+    response._body = body
+    response._status = status
+    response._status_text = ""
+    response._lines = lines
+    response._replaced = None
+    return response
 
 
 def lines_of(response: Response) -> Sequence[HeaderLine]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from kit.interface import Request as AnyRequest
 from kit.web import Response
-from kit.web._response import BuiltResponse, lines_of
+from kit.web._response import build_response, lines_of
 
 Message: TypeAlias = dict[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -91,7 +91,7 @@ class Handshake:
         """
         begin(self, conversation, protocol)
         self._on_refusal = on_refusal
-        return BuiltResponse(None, 101, list(headers))
+        return build_response(None, 101, list(headers))
 
     def is_accepted(self, response: Response) -> bool:
         """Returns whether the final response accepts the connection.

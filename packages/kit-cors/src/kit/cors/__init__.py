@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Cross-origin resource sharing (CORS) for the Kit web framework."""
 
-from ._middleware import AllowMethods, AllowOrigin, cors
+from ._cors import AllowMethods, AllowOrigin, cors
 
 __all__ = ("AllowMethods", "AllowOrigin", "cors")

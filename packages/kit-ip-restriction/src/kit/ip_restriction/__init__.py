@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Allows and denies clients by their IP addresses, as middleware."""
 
-from ._middleware import GetIP, OnError, Rules, ip_restriction
+from ._ip_restriction import GetIP, OnError, Rules, ip_restriction
 from ._rules import Remote, Rule
 
 __all__ = ("GetIP", "OnError", "Remote", "Rule", "Rules", "ip_restriction")

@@ -6,6 +6,6 @@ secret, use `kit.jwt`.
 """
 
 from ._cache import JwksUnavailableError
-from ._middleware import Fetch, Keys, jwk, verify_with_jwks
+from ._jwk import Fetch, Keys, jwk, verify_with_jwks
 
 __all__ = ("Fetch", "JwksUnavailableError", "Keys", "jwk", "verify_with_jwks")

@@ -25,8 +25,8 @@ from ._errors import (
     JwtTokenSignatureMismatchedError,
 )
 from ._guard import CurrentUser, IsRevoked
+from ._jwt import jwt
 from ._keys import AsymmetricAlgorithm, SignatureAlgorithm, SignatureKey, SymmetricAlgorithm
-from ._middleware import jwt
 from ._tokens import DecodedToken, decode, decode_header, sign, verify
 
 __all__ = (

@@ -13,7 +13,7 @@ from kit.conninfo import ConnInfo
 from kit.interface import Context
 from kit.route import endpoint
 
-from ._middleware import visible
+from ._logger import visible
 from ._targets import Target
 
 __all__ = ("Entry", "Fields", "Reader")

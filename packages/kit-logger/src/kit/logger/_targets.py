@@ -15,7 +15,7 @@ from kit.authoring.maybe_await import plain_result
 from kit.authoring.options import OptionChecks
 from kit.authoring.signatures import is_async
 
-from ._middleware import visible
+from ._logger import visible
 
 __all__ = ("Target", "json_line", "target_of_option", "text_line")
 

@@ -93,7 +93,7 @@ class Endpoint:
             yield state
 
     async def _prepare(self) -> ToolServer:
-        """Plans the tools, unless that was already done for the app's current routes."""
+        """Defines the tools, unless that was already done for the app's current routes."""
         routes = self._app.routes
         server = self._server
         if server is None or len(routes) != len(self._routes):
@@ -106,12 +106,14 @@ class Endpoint:
 
     def _planned(self, server: ToolServer | None) -> ToolServer:
         # Here, since an app doesn't need it at startup.
-        from ._planning import plan_tools
         from ._server import ToolServer
+        from ._tool_definitions import define_tools
 
         settings = self._settings
         server = server or ToolServer(self._app, settings)
-        server.plans = plan_tools(self._app, operations=settings.operations, tags=settings.tags)
+        server.definitions = define_tools(
+            self._app, operations=settings.operations, tags=settings.tags
+        )
         return server
 
     def _check_app(self, c: Context[Any, Any]) -> None:
@@ -133,7 +135,7 @@ class Endpoint:
                 )
             return identity
         server = await self._prepare()
-        names = {"authorization", "proxy-authorization", *server.plans.secret_headers}
+        names = {"authorization", "proxy-authorization", *server.definitions.secret_headers}
         if settings.forward_cookies:
             names.add("cookie")
         held = [(key, value) for key, value in c.req.raw.headers.items() if key in names]

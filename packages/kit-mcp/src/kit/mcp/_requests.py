@@ -15,7 +15,7 @@ from kit.interface import Context, Request
 
 from ._headers import forwarded
 from ._inputs import Inputs
-from ._planning import Plan
+from ._tool_definitions import ToolDefinition
 
 __all__ = ("ArgumentError", "request_of")
 
@@ -28,12 +28,12 @@ class ArgumentError(Exception):
 
 
 def request_of(
-    plan: Plan, arguments: Mapping[str, Any], c: Context[Any, Any], *, cookies: bool
+    definition: ToolDefinition, arguments: Mapping[str, Any], c: Context[Any, Any], *, cookies: bool
 ) -> Request:
     """Builds the request for a tool call.
 
     Args:
-        plan: The tool.
+        definition: The tool.
         arguments: The arguments of the call.
         c: The context of the MCP request, which provides the caller's headers and address.
         cookies: Whether to send the caller's cookies.
@@ -41,10 +41,10 @@ def request_of(
     Raises:
         ArgumentError: If an argument can't be sent, is unknown, or is missing.
     """
-    inputs = plan.inputs
+    inputs = definition.inputs
     _check_names(arguments, inputs)
     values = {key: value for key, value in arguments.items() if value is not None}
-    path = _path(plan, values)
+    path = _path(definition, values)
     query: list[str] = []
     headers = forwarded(c.req.raw.headers.items(), cookies=cookies)
     taken = {name for name, _ in headers}
@@ -69,7 +69,7 @@ def request_of(
     raw = c.req.raw
     # As for a mounted application, the prefix of proxies is only in `root_path`.
     return raw.replace(
-        method=plan.method,
+        method=definition.method,
         url=parse_origin(raw.url) + path + ("?" + "&".join(query) if query else ""),
         headers=headers,
         body=body,
@@ -90,10 +90,10 @@ def _check_names(arguments: Mapping[str, Any], inputs: Inputs) -> None:
             raise ArgumentError(f"The argument {name} is missing")
 
 
-def _path(plan: Plan, values: Mapping[str, Any]) -> str:
+def _path(definition: ToolDefinition, values: Mapping[str, Any]) -> str:
     names = {
         parameter.name: name
-        for name, parameter in plan.inputs.parameters.items()
+        for name, parameter in definition.inputs.parameters.items()
         if parameter.place == "path"
     }
 
@@ -104,7 +104,7 @@ def _path(plan: Plan, values: Mapping[str, Any]) -> str:
             raise ArgumentError(f"The argument {name} is part of a path: expected a single value")
         return _quoted(name, texts[0])
 
-    path = _VARIABLE.sub(fill, plan.path)
+    path = _VARIABLE.sub(fill, definition.path)
     # APPSEC: a URL would resolve them, and lead to another route.
     if {".", ".."} & {*path.split("/")}:
         raise ArgumentError("An argument that is part of a path can't be '.' or '..'")

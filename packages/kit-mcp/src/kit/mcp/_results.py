@@ -20,7 +20,7 @@ from kit.http.media_types import is_compressible, is_json, media_type
 from kit.interface import Response
 from mcp import types
 
-from ._planning import Plan
+from ._tool_definitions import ToolDefinition
 
 __all__ = ("error_result", "result_of")
 
@@ -39,12 +39,12 @@ def error_result(text: str) -> types.CallToolResult:
 
 
 async def result_of(
-    plan: Plan, response: Response, url: str, max_size: int
+    definition: ToolDefinition, response: Response, url: str, max_size: int
 ) -> types.CallToolResult:
     """Reads a response, and returns it as the result of a tool.
 
     Args:
-        plan: The tool.
+        definition: The tool.
         response: The response.
         url: The URL of the request.
         max_size: Maximum size of the body in bytes.
@@ -63,8 +63,8 @@ async def result_of(
     if status >= _FIRST_ERROR:
         return error_result(_error_text(status, content_type, body))
     if is_json(content_type) and body:
-        return _json_result(plan, body)
-    if plan.output is not None:
+        return _json_result(definition, body)
+    if definition.output is not None:
         return error_result(
             f"The response isn't JSON, although the app declares it: {_phrase(status)}"
         )
@@ -75,14 +75,14 @@ async def result_of(
     return types.CallToolResult(content=[_content(content_type, body, url)])
 
 
-def _json_result(plan: Plan, body: bytes) -> types.CallToolResult:
+def _json_result(definition: ToolDefinition, body: bytes) -> types.CallToolResult:
     text = body.decode("utf-8", "replace")
     try:
         value = _loaded(text)
     except (ValueError, RecursionError):
         return error_result("The response is not valid JSON, although it is declared as JSON")
     content: list[types.ContentBlock] = [types.TextContent(text=text)]
-    if plan.wraps or not isinstance(value, dict):
+    if definition.wraps or not isinstance(value, dict):
         value = {"result": value}
     return types.CallToolResult(content=content, structured_content=value)
 

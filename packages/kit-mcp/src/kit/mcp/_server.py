@@ -19,10 +19,10 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from ._caller import current_caller, execution_ctx_of
-from ._planning import Plan, Plans
 from ._requests import ArgumentError, request_of
 from ._results import error_result, result_of
 from ._settings import Settings
+from ._tool_definitions import ToolDefinition, ToolDefinitions
 
 __all__ = ("ToolServer",)
 
@@ -37,10 +37,10 @@ class ToolServer:
         settings: The options of the server.
 
     Attributes:
-        plans: The tools; must be set before the first request.
+        definitions: The tools; must be set before the first request.
     """
 
-    plans: Plans
+    definitions: ToolDefinitions
 
     def __init__(self, app: App, settings: Settings) -> None:
         self._app = app
@@ -76,58 +76,62 @@ class ToolServer:
         return {"user": AuthenticatedUser(AccessToken(token="", client_id=identity, scopes=[]))}
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
-        plan = self.plans.tools.get(name)
-        return None if plan is None else plan.inputs.schema
+        definition = self.definitions.tools.get(name)
+        return None if definition is None else definition.inputs.schema
 
     async def _list(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_listed(each) for each in self.plans.tools.values()])
+        return types.ListToolsResult(
+            tools=[_listed(each) for each in self.definitions.tools.values()]
+        )
 
     async def _call(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        plan = self.plans.tools.get(params.name)
-        if plan is None:
+        definition = self.definitions.tools.get(params.name)
+        if definition is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name!r:.100}")
         c = current_caller.get().c
         settings = self._settings
         try:
-            request = request_of(plan, params.arguments or {}, c, cookies=settings.forward_cookies)
+            request = request_of(
+                definition, params.arguments or {}, c, cookies=settings.forward_cookies
+            )
         except ArgumentError as error:
             return error_result(str(error))
-        if not self._is_answered_by(plan, request):
+        if not self._is_answered_by(definition, request):
             return error_result("These arguments lead to another route of the app")
         try:
             with anyio.move_on_after(settings.timeout):
                 response = await self._app.fetch(request, c.env, execution_ctx_of(c))
-                return await result_of(plan, response, request.url, settings.max_result_size)
+                return await result_of(definition, response, request.url, settings.max_result_size)
         except Exception:
             # APPSEC: the library would send the text of the exception to the client.
-            _logger.exception("The response of the tool %s failed", plan.name)
+            _logger.exception("The response of the tool %s failed", definition.name)
             return error_result("The response failed before its end")
-        _logger.warning("The tool %s took more than %s seconds", plan.name, settings.timeout)
+        _logger.warning("The tool %s took more than %s seconds", definition.name, settings.timeout)
         return error_result(f"The tool took more than {settings.timeout:g} seconds")
 
-    def _is_answered_by(self, plan: Plan, request: Request) -> bool:
+    def _is_answered_by(self, definition: ToolDefinition, request: Request) -> bool:
         """Returns whether a request is handled by the route of a tool.
 
         APPSEC: `/books/admin` may be a separate route that isn't a tool, although `/books/:id` is.
         """
         get_path = self._app.get_path
         path = parse_url_path(request.url) if get_path is None else get_path(request)
-        for route, *_ in self._app.router.match(plan.method, path)[0]:
+        for route, *_ in self._app.router.match(definition.method, path)[0]:
             if not route.takes_next or get_facts(route.handler).mounted:
-                return route.handler is plan.handler
+                return route.handler is definition.handler
         return False
 
 
-def _listed(plan: Plan) -> types.Tool:
+def _listed(definition: ToolDefinition) -> types.Tool:
     return types.Tool(
-        name=plan.name,
-        title=plan.title,
-        description=plan.description,
-        input_schema=plan.inputs.schema,
-        output_schema=plan.output,
-        annotations=types.ToolAnnotations(title=plan.title, **plan.hints),
+        name=definition.name,
+        title=definition.title,
+        description=definition.description,
+        input_schema=definition.inputs.schema,
+        output_schema=definition.output,
+        annotations=types.ToolAnnotations(title=definition.title, **definition.hints),
     )

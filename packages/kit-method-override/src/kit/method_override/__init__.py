@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Middleware that lets HTML forms send PUT, PATCH and DELETE."""
 
-from ._middleware import method_override
+from ._method_override import method_override
 
 __all__ = ("method_override",)

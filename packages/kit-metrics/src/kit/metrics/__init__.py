@@ -2,6 +2,6 @@
 """Request metrics for Prometheus."""
 
 from ._exposition import expose
-from ._middleware import metrics
+from ._metrics import metrics
 
 __all__ = ("expose", "metrics")

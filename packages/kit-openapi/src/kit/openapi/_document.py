@@ -98,9 +98,9 @@ class Documentation:
         # Imported here: not needed at startup.
         import msgspec
 
-        from ._answers import Errors
         from ._operations import find_operations
         from ._rendering import plan, render, undeclared_headers
+        from ._responses import Errors
         from ._schemas import Schemas
         from ._security import Security
         from ._source import forget
@@ -111,11 +111,11 @@ class Documentation:
         schemas = Schemas()
         errors = Errors(self.errors, schemas)
         security = Security(self.security_schemes, self.notes)
-        planned = [plan(each, schemas, errors, security) for each in operations]
+        pending = [plan(each, schemas, errors, security) for each in operations]
         forget()
         schemas.resolve()
         paths: dict[str, dict[str, Any]] = {}
-        for each in planned:
+        for each in pending:
             operation = each.operation
             methods = paths.setdefault(operation.shown.path, {})
             methods[operation.method.lower()] = render(each, schemas)

@@ -13,11 +13,11 @@ import msgspec
 from kit.authoring.models import check_union, find_model
 from kit.interface.metadata import Facts
 
-from ._answers import JSON, Answer, Errors, answers_of, with_slots
 from ._docstrings import Docstring, parse
+from ._handler_source import HandlerSource, Parameter, read
 from ._names import by_name, header_names, named_fields
 from ._operations import Operation
-from ._reading import Parameter, Reading, read
+from ._responses import JSON, Errors, ResponseDescription, answers_of, with_slots
 from ._schemas import Schema, Schemas, fields_of, file_schema, is_json, without_null
 from ._security import Security
 from ._source import UNKNOWN
@@ -32,7 +32,7 @@ _CONSTRAINTS = {"minLength", "maxLength", "pattern"}
 
 
 @dataclass
-class Plan:
+class PendingOperation:
     """An operation whose schemas have been requested, but aren't known yet.
 
     Attributes:
@@ -50,8 +50,8 @@ class Plan:
 
     operation: Operation
     said: Docstring
-    reading: Reading
-    answers: dict[str, Answer]
+    reading: HandlerSource
+    answers: dict[str, ResponseDescription]
     security: list[dict[str, list[str]]] | None
     validated: dict[str, list[int]] = field(default_factory=dict)
     read: list[tuple[Parameter, int]] = field(default_factory=list)
@@ -60,49 +60,51 @@ class Plan:
     body: dict[str, Any] | None = None
 
 
-def plan(operation: Operation, schemas: Schemas, errors: Errors, security: Security) -> Plan:
+def plan(
+    operation: Operation, schemas: Schemas, errors: Errors, security: Security
+) -> PendingOperation:
     """Finds the parts of an operation, and requests the schemas of its types."""
     said = parse(getattr(operation.function, "__doc__", None))
     reading = read(operation.handler)
     answers = answers_of(operation, reading, said, errors, schemas)
-    planned = Plan(operation, said, reading, answers, security.requirements(operation))
+    pending = PendingOperation(operation, said, reading, answers, security.requirements(operation))
     for facts in operation.facts:
         for target, kind in facts.validates.items():
-            planned.validated.setdefault(target, []).append(schemas.ask(kind, "request"))
+            pending.validated.setdefault(target, []).append(schemas.ask(kind, "request"))
             if target == "json" and _is_required(facts, kind):
-                planned.required.add(target)
-    planned.read = [(each, schemas.ask(each.kind, "request")) for each in reading.parameters]
-    if reading.json is not UNKNOWN and "json" not in planned.validated:
-        planned.json = schemas.ask(reading.json, "request")
+                pending.required.add(target)
+    pending.read = [(each, schemas.ask(each.kind, "request")) for each in reading.parameters]
+    if reading.json is not UNKNOWN and "json" not in pending.validated:
+        pending.json = schemas.ask(reading.json, "request")
     body = operation.described.get("request_body")
     if isinstance(body, Mapping):
-        planned.body = with_slots(body, schemas, "request")
+        pending.body = with_slots(body, schemas, "request")
     elif body is not None:
-        planned.body = {"content": {JSON: {"schema": schemas.ask(body, "request")}}}
-        planned.body["required"] = True
-    return planned
+        pending.body = {"content": {JSON: {"schema": schemas.ask(body, "request")}}}
+        pending.body["required"] = True
+    return pending
 
 
-def render(planned: Plan, schemas: Schemas) -> dict[str, Any]:
+def render(pending: PendingOperation, schemas: Schemas) -> dict[str, Any]:
     """Writes an operation, once all schemas are known."""
-    operation, described = planned.operation, planned.operation.described
+    operation, described = pending.operation, pending.operation.described
     name = operation.id.replace("_", " ").strip()
-    description = described.get("description", planned.said.description)
+    description = described.get("description", pending.said.description)
     written: dict[str, Any] = {
         "tags": described.get("tags", _tags(operation.base_path)),
-        "summary": described.get("summary", planned.said.summary) or name.capitalize(),
+        "summary": described.get("summary", pending.said.summary) or name.capitalize(),
         "description": description,
         "operationId": operation.id,
-        "parameters": _parameters(planned, schemas),
-        "requestBody": _body(planned, schemas),
+        "parameters": _parameters(pending, schemas),
+        "requestBody": _body(pending, schemas),
         "responses": {
-            status: _response(answer, schemas) for status, answer in planned.answers.items()
+            status: _response(answer, schemas) for status, answer in pending.answers.items()
         },
         "deprecated": described.get("deprecated", False),
     }
     kept = {key: value for key, value in written.items() if value}
-    if planned.security is not None:
-        kept["security"] = planned.security
+    if pending.security is not None:
+        kept["security"] = pending.security
     return kept
 
 
@@ -111,7 +113,7 @@ def _tags(base_path: str) -> list[str]:
     return literal[-1:]
 
 
-def _response(answer: Answer, schemas: Schemas) -> dict[str, Any]:
+def _response(answer: ResponseDescription, schemas: Schemas) -> dict[str, Any]:
     if answer.raw is not None:
         return {"description": answer.description, **_without_slots(answer.raw, schemas)}
     written: dict[str, Any] = {"description": answer.description}
@@ -149,9 +151,9 @@ def _without_slots(value: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]
 # --- Parameters -------------------------------------------------------------------------------
 
 
-def _parameters(planned: Plan, schemas: Schemas) -> list[dict[str, Any]]:
+def _parameters(pending: PendingOperation, schemas: Schemas) -> list[dict[str, Any]]:
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for parameter, number in planned.read:
+    for parameter, number in pending.read:
         if parameter.target != "param":
             schema = schemas.get(number)
             default = _default(parameter)
@@ -159,21 +161,23 @@ def _parameters(planned: Plan, schemas: Schemas) -> list[dict[str, Any]]:
                 schema = {**schema, "default": default}
             _add_parameter(found, parameter.target, parameter.name, schema, False, schemas)
     for target in ("query", "header", "cookie"):
-        for name, schema, required in _validated(planned, target, schemas):
+        for name, schema, required in _validated(pending, target, schemas):
             _add_parameter(found, target, name, schema, required, schemas)
-    path = [*_path_parameters(planned, schemas)]
+    path = [*_path_parameters(pending, schemas)]
     return [*path, *sorted(found.values(), key=lambda each: _ORDER.index(each["in"]))]
 
 
-def undeclared_headers(planned: Plan, schemas: Schemas) -> frozenset[str]:
+def undeclared_headers(pending: PendingOperation, schemas: Schemas) -> frozenset[str]:
     """Returns the headers that a handler reads by name without validation, in lower case."""
-    read = {each.name.lower() for each, _ in planned.read if each.target == "header"}
-    return frozenset(read.difference(n.lower() for n, *_ in _validated(planned, "header", schemas)))
+    read = {each.name.lower() for each, _ in pending.read if each.target == "header"}
+    return frozenset(read.difference(n.lower() for n, *_ in _validated(pending, "header", schemas)))
 
 
-def _validated(planned: Plan, target: str, schemas: Schemas) -> Iterator[tuple[str, Schema, bool]]:
+def _validated(
+    pending: PendingOperation, target: str, schemas: Schemas
+) -> Iterator[tuple[str, Schema, bool]]:
     """Yields the validated parameters: name, schema, and whether it is required."""
-    for number in planned.validated.get(target, ()):
+    for number in pending.validated.get(target, ()):
         names = header_names(schemas.kind(number)) if target == "header" else {}
         for name, schema, required in _fields_by_name(number, schemas):
             yield names.get(name, name), schema, required
@@ -196,14 +200,14 @@ def _default(parameter: Parameter) -> Any:
     return default if is_json(default) else None
 
 
-def _path_parameters(planned: Plan, schemas: Schemas) -> Iterator[dict[str, Any]]:
+def _path_parameters(pending: PendingOperation, schemas: Schemas) -> Iterator[dict[str, Any]]:
     known: dict[str, Schema] = {}
-    for each, number in planned.read:
+    for each, number in pending.read:
         if each.target == "param":
             known[each.name] = schemas.get(number)
-    for number in planned.validated.get("param", ()):
+    for number in pending.validated.get("param", ()):
         known |= {name: schema for name, schema, _ in _fields_by_name(number, schemas)}
-    operation = planned.operation
+    operation = pending.operation
     pairs = zip(operation.template.parameters, operation.shown.parameters, strict=True)
     for parameter, shown in pairs:
         bare = without_null(known.get(parameter.name) or {"type": "string"})
@@ -294,20 +298,20 @@ def _describe(written: dict[str, Any], schema: Schema) -> None:
 # --- Bodies -----------------------------------------------------------------------------------
 
 
-def _body(planned: Plan, schemas: Schemas) -> dict[str, Any] | None:
-    if planned.body is not None:
-        return _without_slots(planned.body, schemas)
+def _body(pending: PendingOperation, schemas: Schemas) -> dict[str, Any] | None:
+    if pending.body is not None:
+        return _without_slots(pending.body, schemas)
     content: dict[str, Any] = {}
-    required = planned.json is not None or "json" in planned.required
+    required = pending.json is not None or "json" in pending.required
     bodies: list[Schema] = []
-    for number in [*([] if planned.json is None else [planned.json]), *_of(planned, "json")]:
+    for number in [*([] if pending.json is None else [pending.json]), *_of(pending, "json")]:
         schema = schemas.get(number)
         if schema not in bodies:
             bodies.append(schema)
     if bodies:
         told = [each for each in bodies if each] or bodies[:1]  # without those that take anything
         content[JSON] = {"schema": told[0] if len(told) == 1 else {"allOf": told}}
-    for number in _of(planned, "form"):
+    for number in _of(pending, "form"):
         # A form can't be null: a model that may be None is one that has to be sent.
         is_plain = find_model(schemas.kind(number)) is None
         named = without_null(by_name(number, schemas))
@@ -315,13 +319,13 @@ def _body(planned: Plan, schemas: Schemas) -> dict[str, Any] | None:
         media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]
         content |= {media_type: {"schema": schema} for media_type in media_types}
         required = required or _has_required(schema, schemas)
-    if not content and planned.reading.form:
+    if not content and pending.reading.form:
         content = {each: {"schema": {"type": "object"}} for each in (_URLENCODED, _MULTIPART)}
     return {"content": content, **({"required": True} if required else {})} if content else None
 
 
-def _of(planned: Plan, target: str) -> list[int]:
-    return planned.validated.get(target, [])
+def _of(pending: PendingOperation, target: str) -> list[int]:
+    return pending.validated.get(target, [])
 
 
 def _is_required(facts: Facts, kind: Any) -> bool:

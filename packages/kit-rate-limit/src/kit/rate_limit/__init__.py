@@ -3,7 +3,7 @@
 
 from ._limits import Limit
 from ._memory import MemoryStore
-from ._middleware import Cost, Exempt, Key, OnLimit, rate_limit
+from ._rate_limit import Cost, Exempt, Key, OnLimit, rate_limit
 from ._redis import RedisStore
 from ._storage import StorageStore
 from ._stores import Count, RateLimitState, RateLimitStoreError, Store, Strategy, WindowState

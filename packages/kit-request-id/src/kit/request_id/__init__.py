@@ -2,7 +2,7 @@
 """Request ids for headers and logs."""
 
 from ._logging import RequestIdFilter
-from ._middleware import Generator, RequestIdVariables, current_request_id, request_id
+from ._request_id import Generator, RequestIdVariables, current_request_id, request_id
 
 __all__ = (
     "Generator",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 
-from ._middleware import current_request_id
+from ._request_id import current_request_id
 
 
 class RequestIdFilter(logging.Filter):

@@ -9,8 +9,8 @@ from typing import Any
 
 from ._types import HeaderPairs, RsgiHttp, RsgiTransport
 
-# SPEC: RFC 9110 section 6.4.1: these have no content.
-_STATUSES_WITHOUT_CONTENT = (204, 304)
+# SPEC: RFC 9110 section 6.4.1.
+_STATUSES_WITHOUT_CONTENT = (101, 204, 304)
 
 
 class ResponseSender:

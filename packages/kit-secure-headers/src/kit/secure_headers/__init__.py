@@ -2,9 +2,9 @@
 """Middleware for security headers and Content-Security-Policy."""
 
 from ._csp import NONCE, ContentSecurityPolicy, Directive, SourceFunction
-from ._middleware import secure_headers
 from ._permissions import Feature, PermissionsPolicy
 from ._reporting import ReportingEndpoint, ReportTo, ReportToEndpoint
+from ._secure_headers import secure_headers
 
 __all__ = (
     "NONCE",

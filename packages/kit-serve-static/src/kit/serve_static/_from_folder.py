@@ -11,12 +11,12 @@ from kit.http.fields import parse_accept
 from kit.http.paths import decode_component, slash_location
 from kit.interface import AsyncMiddleware, Context, KitRequest, Next, Response
 
-from ._answers import IS_FOLDER, Answer, Asked
 from ._caching import CacheControl
+from ._file_results import IS_FOLDER, FileRequest, FileResult
 from ._media_types import extension_of, is_known
 from ._options import IS_WINDOWS, Notify
 from ._paths import rewritten, safe_segments
-from ._site import Site
+from ._static_root import StaticRoot
 from ._threads import run_in_thread
 
 _PAGES = frozenset(("", "htm", "html", "xhtml"))
@@ -28,7 +28,7 @@ _NAVIGATION = ("Accept", "Sec-Fetch-Mode")
 class FolderOptions(NamedTuple):
     """The checked options of `serve_static` that requests need."""
 
-    site: Site
+    static_root: StaticRoot
     fixed: tuple[str, ...] | None
     fallback: tuple[str, ...] | None
     rewrite_request_path: Callable[[str], Any] | None
@@ -52,22 +52,26 @@ def from_folder(options: FolderOptions) -> AsyncMiddleware:
         if (method != "GET" and method != "HEAD") or c.finalized:
             await next()
             return None
-        asked = Asked(method, req.header)
+        file_request = FileRequest(method, req.header)
         segments, has_slash, redirects = await _located(options, req.path)
         found = None
         if segments is not None:
-            found = await run_in_thread(options.site.answer, asked, segments, has_slash, redirects)
+            found = await run_in_thread(
+                options.static_root.answer, file_request, segments, has_slash, redirects
+            )
             if found == IS_FOLDER and _has_slash(req.url):
                 # The routing path has lost it, since the app isn't strict.
-                found = await run_in_thread(options.site.answer, asked, segments, True, False)
-        if isinstance(found, Answer):
+                found = await run_in_thread(
+                    options.static_root.answer, file_request, segments, True, False
+                )
+        if isinstance(found, FileResult):
             return await _respond(c, found, options)
         if found is not None:
             return c.body(None, 301, {"Location": slash_location(req.url, with_slash=True)})
         if options.on_not_found is not None:
             await call(options.on_not_found, req.path, c)
         if options.fallback is not None and segments is not None:
-            return await _fall_back(c, next, asked, options.fallback, options)
+            return await _fall_back(c, next, file_request, options.fallback, options)
         await next()
         return None
 
@@ -77,7 +81,7 @@ def from_folder(options: FolderOptions) -> AsyncMiddleware:
 async def _located(
     options: FolderOptions, routed: str
 ) -> tuple[tuple[str, ...] | None, bool, bool]:
-    """Returns the names on the path of a file, and the further arguments of `Site.answer`."""
+    """Returns the names on the path of a file, and the further arguments of `StaticRoot.answer`."""
     if options.fixed is not None:
         return options.fixed, False, False
     path = routed
@@ -107,7 +111,7 @@ def _has_slash(url: str) -> bool:
     return url.partition("#")[0].partition("?")[0].endswith("/")
 
 
-async def _respond(c: Context[Any, Any], found: Answer, options: FolderOptions) -> Response:
+async def _respond(c: Context[Any, Any], found: FileResult, options: FolderOptions) -> Response:
     status, headers, body, path, name = found
     cache_control = options.cache_control
     # APPSEC: a cache that keeps a 416 would send it to clients that request the file.
@@ -126,7 +130,7 @@ async def _respond(c: Context[Any, Any], found: Answer, options: FolderOptions) 
 async def _fall_back(
     c: Context[Any, Any],
     next: Next,
-    asked: Asked,
+    file_request: FileRequest,
     fallback: tuple[str, ...],
     options: FolderOptions,
 ) -> Response | None:
@@ -135,8 +139,10 @@ async def _fall_back(
     extension = extension_of(req.path)
     may_be_page = extension in _PAGES or not is_known(req.path)
     if may_be_page and _is_last(c, req) and _is_navigation(req):
-        found = await run_in_thread(options.site.answer, asked, fallback, False, False)
-        if isinstance(found, Answer):
+        found = await run_in_thread(
+            options.static_root.answer, file_request, fallback, False, False
+        )
+        if isinstance(found, FileResult):
             c.header("Vary", ", ".join(_NAVIGATION), append=True)
             return await _respond(c, found, options)
     await next()

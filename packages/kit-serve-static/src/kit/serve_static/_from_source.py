@@ -15,7 +15,7 @@ from ._caching import CacheControl
 from ._media_types import OCTET_STREAM, content_type_of, is_compressible
 from ._options import GetContent, IsDir, Notify
 from ._paths import rewritten, safe_segments
-from ._site import EXTENSIONS
+from ._static_root import EXTENSIONS
 
 # `.` and `..` as segments, empty ones, and backslashes, which may separate segments too. Joining
 # would remove them, and so lead to content that guards weren't matched with.

@@ -12,7 +12,7 @@ from kit.interface import AnyContext
 
 from ._caching import CacheControl
 from ._paths import safe_segments
-from ._site import EXTENSIONS
+from ._static_root import EXTENSIONS
 
 IS_WINDOWS = os.name == "nt"
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeVar
 from kit.authoring.options import OptionChecks
 from kit.interface import HTTPException, KitRequest
 
-from ._answers import Answer, Asked, Labels, answer
 from ._disposition import content_disposition, usable_name
+from ._file_results import FileHeaders, FileRequest, FileResult, answer
 from ._files import Folder, OpenFile
 from ._media_types import OCTET_STREAM, content_type_of
 from ._options import IS_WINDOWS, check_root
@@ -105,9 +105,9 @@ async def send_file(
         _CHECK.header_value("content_type", content_type)
     if cache_control is not None:
         _CHECK.header_value("cache_control", cache_control)
-    asked = Asked(c.req.method, c.req.header)
-    labels = Labels(content_type, None, disposition)
-    found = await run_in_thread(_answer_with, asked, name, root, segments, labels)
+    file_request = FileRequest(c.req.method, c.req.header)
+    file_headers = FileHeaders(content_type, None, disposition)
+    found = await run_in_thread(_answer_with, file_request, name, root, segments, file_headers)
     if found is None:
         if segments is None:
             raise FileNotFoundError(f"send_file() can't open {name!r}: there is no such file")
@@ -122,10 +122,14 @@ def _not_found() -> HTTPException:
 
 
 def _answer_with(
-    asked: Asked, path: str, root: Any, segments: Sequence[str] | None, labels: Labels
-) -> Answer | None:
+    file_request: FileRequest,
+    path: str,
+    root: Any,
+    segments: Sequence[str] | None,
+    file_headers: FileHeaders,
+) -> FileResult | None:
     if segments is None:
         file = Folder(os.path.abspath(path), follow_symlinks=True).open(())
     else:
         file = Folder(check_root(_CHECK, root)).open(segments)
-    return answer(asked, file, labels) if isinstance(file, OpenFile) else None
+    return answer(file_request, file, file_headers) if isinstance(file, OpenFile) else None

@@ -12,8 +12,8 @@ async def login(c: Context) -> Response:
 """
 
 from ._errors import SessionConflictError, SessionDataError, SessionError, SessionStoreError
+from ._factory import session
 from ._guard import OnMissing, require_user
-from ._middleware import session
 from ._revocation import revoke_sessions
 from ._saved import Flash
 from ._session import Session, get_session

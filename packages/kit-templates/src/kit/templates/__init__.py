@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Middleware that renders HTML pages from Jinja templates."""
 
-from ._middleware import layout, templates
+from ._factory import layout, templates
 from ._templates import ContextFunction, Templates
 
 __all__ = ("ContextFunction", "Templates", "layout", "templates")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Middleware that rejects requests for unknown hosts."""
 
-from ._middleware import trusted_hosts
+from ._trusted_hosts import trusted_hosts
 
 __all__ = ("trusted_hosts",)

@@ -3,6 +3,6 @@
 
 from kit.interface import FieldError, RequestValidationError, ValidationProblem
 
-from ._middleware import validator
+from ._validator import validator
 
 __all__ = ("FieldError", "RequestValidationError", "ValidationProblem", "validator")

@@ -17,8 +17,11 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from enum import Enum, auto
+from functools import cache
 from sys import modules
 from typing import Any
+
+from msgspec.structs import replace
 
 from kit._support.limits import Limits, body_too_large
 from kit.interface import HTTPException
@@ -51,34 +54,20 @@ class _Segment:
         self.complete = False
 
 
-_parser_classes: dict[Any, Any] = {}
-"""The result of `_make_parser_class` for each package that was imported as `multipart`."""
-
-
 def _parser_class() -> Any:
     """Returns the parser class, and imports the package with the first form."""
-    # PERF: an import statement takes as long as parsing the headers of a part.
-    found = _parser_classes.get(modules.get("multipart"))
-    if found is None:
-        # Waits if another thread is importing it: until then, the module is incomplete. The one of
-        # python-multipart puts this package in its own place as it is imported.
-        import multipart  # noqa: F401
+    # Waits if another thread is importing it. The module of python-multipart puts this package in
+    # its own place as it is imported.
+    import multipart  # noqa: F401
 
-        package = modules["multipart"]
-        found = _parser_classes[package] = _make_parser_class(package)
-    return found
+    return _make_parser_class(modules["multipart"])
 
 
+@cache
 def _make_parser_class(package: Any) -> Any:
     """Returns the package's parser class, changed to refuse a line feed in a header name.
 
-    By itself, the parser only does so if the body is cut within the line, and otherwise drops the
-    line feed.
-
-    Attributes:
-        errors: The exceptions for exceeded limits, and for all faults.
-        gives_all: Whether the parser returns content as it arrives, and holds back nothing that
-            can't be the start of a delimiter.
+    By itself, the parser only does so if the body is cut within the line.
 
     Raises:
         ImportError: If it is python-multipart before 0.0.13, which has the same import name.
@@ -101,9 +90,10 @@ def _make_parser_class(package: Any) -> Any:
         def _create_segment(self, headerlist: list[tuple[str, str]]) -> _Segment:
             return _Segment(headerlist)
 
-    Parser.errors = (package.ParserLimitReached, package.MultipartError)
+    # Whether it holds back no content but what may be the start of a delimiter.
     head = b"--x\r\nContent-Disposition: form-data; name=x\r\n\r\n"
     Parser.gives_all = [*Parser("x").parse(head + _SAMPLE)][-1] == _SAMPLE
+    Parser.errors = (package.ParserLimitReached, package.MultipartError)
     return Parser
 
 
@@ -119,54 +109,21 @@ def boundary_of(content_type: str) -> str:
         raise _malformed(str(error)) from error
 
 
-async def decode(
-    chunks: AsyncGenerator[bytes, None], content_type: str, limits: Limits
-) -> FormData:
-    """Parses a multipart body as it arrives.
-
-    Args:
-        chunks: The body.
-        content_type: The Content-Type header, with the boundary.
-        limits: The limits for number and size of fields and files.
-
-    Returns:
-        The form. Files beyond `limits.spool_size_bytes` are in a temporary file, which the caller
-        closes with the form.
-
-    Raises:
-        HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
-    """
-    decoder = MultipartDecoder(content_type, limits)
-    try:
-        return await decoder.read(chunks)
-    except BaseException:
-        decoder.close()
-        raise
-
-
 def decode_in_memory(data: bytes, content_type: str, limits: Limits) -> FormData:
-    """Parses a complete multipart body that is small enough to be kept in memory.
-
-    PERF: nothing is written to a temporary file, so there is nothing to wait for.
+    """Parses a whole multipart body; its files stay in memory.
 
     Args:
-        data: The body, of at most `limits.spool_size_bytes`.
+        data: The body.
         content_type: The Content-Type header, with the boundary.
         limits: The limits for number and size of fields and files.
 
     Raises:
         HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
     """
+    if len(data) > limits.spool_size_bytes:
+        limits = replace(limits, spool_size_bytes=len(data))
     decoder = MultipartDecoder(content_type, limits)
-    # PERF: hardly any client writes blanks after a boundary, which the package refuses.
-    decoder._padding = None
-    try:
-        decoder.take(data)
-    except HTTPException as error:
-        decoder = MultipartDecoder(content_type, limits)
-        if error.status != 400 or not decoder.may_be_padded(data):
-            raise
-        decoder.take(data)
+    decoder.take(data)
     return decoder.end()
 
 
@@ -204,7 +161,7 @@ class MultipartDecoder:
         self._errors = parser.errors
         self._opening: _Opening | None = None
         self._is_open = False
-        self._padding: _Padding | None = _Padding(self._delimiter)
+        self._padding = _Padding(self._delimiter)
         self._collector = Collector(limits)
         self._parser = parser(
             self._boundary,
@@ -241,10 +198,6 @@ class MultipartDecoder:
             await self._collector.write()
         return form
 
-    def may_be_padded(self, data: bytes) -> bool:
-        """Returns whether there may be blanks after a boundary in a whole body."""
-        return any(self._delimiter[2:] + blank in data for blank in (b" ", b"\t"))
-
     def take(self, chunk: bytes) -> None:
         """Parses a chunk of the body, and writes nothing to the temporary file.
 
@@ -259,8 +212,7 @@ class MultipartDecoder:
         if self._is_in_content and self._is_content(data):
             self._collector.data(data)
             return
-        if self._padding is not None:
-            data = self._padding.remove(data)
+        data = self._padding.remove(data)
         if data:  # an empty chunk would tell the parser that the body has ended
             self._parse(data)
             self._has_parsed_all = (

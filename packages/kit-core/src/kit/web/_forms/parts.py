@@ -86,15 +86,14 @@ class Collector:
         self._kept_bytes = 0
         self._text_bytes = 0
         self._spool: Spool | None = None
-        # The pieces that the next write() appends to the temporary file.
-        self._unwritten: _Pieces | None = None
+        self._unwritten = _Pieces()  # what the next write() appends to the temporary file
         # Offset of the current part's content in the temporary file, or None if it is in memory.
         self._start: int | None = None
 
     @property
     def unwritten_bytes(self) -> int:
         """Number of bytes that wait for `write`."""
-        return 0 if self._unwritten is None else self._unwritten.size_bytes
+        return self._unwritten.size_bytes
 
     def start(self, name: str, filename: str | None, type: str) -> None:
         """Starts a part.
@@ -128,7 +127,7 @@ class Collector:
         """
         self._size_bytes += len(piece)
         if self._start is not None:
-            self._waiting().add(piece)
+            self._unwritten.add(piece)
             return
         if self._size_bytes == len(piece):
             self._content = piece
@@ -140,7 +139,7 @@ class Collector:
         elif self._kept_bytes + self._size_bytes > self.limits.spool_size_bytes:
             self._spool = self._spool or Spool()
             self._start = self._spool.size + self.unwritten_bytes
-            self._waiting().extend(self._pieces())
+            self._unwritten.extend(self._pieces())
             self._content = b""
 
     def end(self) -> None:
@@ -176,17 +175,11 @@ class Collector:
             content = self._content
         return content
 
-    def _waiting(self) -> _Pieces:
-        """Returns the pieces that wait for `write`, so that more can be added."""
-        if self._unwritten is None:
-            self._unwritten = _Pieces()
-        return self._unwritten
-
     async def write(self) -> None:
         """Writes pending content to the temporary file; can be called again if cancelled."""
-        if self._spool is not None and self._unwritten is not None:
+        if self._spool is not None and self._unwritten.size_bytes:
             await self._spool.write(self._unwritten.join())
-            self._unwritten = None
+            self._unwritten = _Pieces()
 
     def close(self) -> None:
         """Closes the temporary file."""

@@ -145,7 +145,7 @@ def expand_optional(path: str, method: str | None = None) -> list[str]:
                 "a slash: register two routes instead",
                 method,
             )
-    if ":" not in texts[-1]:
+    if any(":" not in text and text.endswith("?") for text in texts):
         raise UnsupportedPathError(
             path,
             "it would never match, since a path can't contain '?'; an optional parameter must be "

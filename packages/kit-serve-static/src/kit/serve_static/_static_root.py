@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from kit.http.encodings import IDENTITY, choose_encoding
 
-from ._answers import IS_FOLDER, Answer, Asked, Labels, answer
+from ._file_results import IS_FOLDER, FileHeaders, FileRequest, FileResult, answer
 from ._files import FOLDER, Folder, OpenFile
 from ._media_types import OCTET_STREAM, content_type_of, is_compressible
 
@@ -16,7 +16,7 @@ EXTENSIONS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 """Content codings, the preferred one first, and the extensions of files that have them."""
 
 
-class Site(NamedTuple):
+class StaticRoot(NamedTuple):
     """A folder that is served.
 
     Attributes:
@@ -34,12 +34,12 @@ class Site(NamedTuple):
     hand_over: bool
 
     def answer(
-        self, asked: Asked, segments: Sequence[str], has_slash: bool, redirects: bool
-    ) -> Answer | Literal["is folder"] | None:
+        self, file_request: FileRequest, segments: Sequence[str], has_slash: bool, redirects: bool
+    ) -> FileResult | Literal["is folder"] | None:
         """Responds with a file, or with the index of a folder. Blocks.
 
         Args:
-            asked: The request.
+            file_request: The request.
             segments: The names on its path.
             has_slash: Whether the path has a trailing slash, so that it must be a folder.
             redirects: Whether to return `IS_FOLDER` for a folder that has an index.
@@ -62,26 +62,30 @@ class Site(NamedTuple):
             redirects = False
         if not isinstance(file, OpenFile):
             return None
-        return IS_FOLDER if redirects else self._answer_with(asked, file, segments)
+        return IS_FOLDER if redirects else self._answer_with(file_request, file, segments)
 
-    def _answer_with(self, asked: Asked, file: OpenFile, segments: Sequence[str]) -> Answer:
+    def _answer_with(
+        self, file_request: FileRequest, file: OpenFile, segments: Sequence[str]
+    ) -> FileResult:
         path = file.path
         content_type = content_type_of(segments[-1], self.mimes) or OCTET_STREAM
         encoding = None
         varies = bool(self.encodings) and is_compressible(content_type)
         if varies:
-            encoding, file = self._encoded(asked, file, segments)
-        found = answer(asked, file, Labels(content_type, encoding, None, self.hand_over))
+            encoding, file = self._encoded(file_request, file, segments)
+        found = answer(
+            file_request, file, FileHeaders(content_type, encoding, None, self.hand_over)
+        )
         if varies:
             found.headers["Vary"] = "Accept-Encoding"
-        return Answer(found.status, found.headers, found.body, path, "/".join(segments))
+        return FileResult(found.status, found.headers, found.body, path, "/".join(segments))
 
     def _encoded(
-        self, asked: Asked, file: OpenFile, segments: Sequence[str]
+        self, file_request: FileRequest, file: OpenFile, segments: Sequence[str]
     ) -> tuple[str | None, OpenFile]:
         """Chooses between the file and its precompressed versions."""
         available = self.encodings
-        accepted = asked.get("Accept-Encoding")
+        accepted = file_request.get("Accept-Encoding")
         # SPEC: RFC 9110, section 12.5: if nothing is acceptable, the file is sent unchanged.
         while (encoding := choose_encoding(accepted, available)) not in (None, IDENTITY):
             other = self.folder.open((*segments[:-1], segments[-1] + EXTENSIONS[str(encoding)]))

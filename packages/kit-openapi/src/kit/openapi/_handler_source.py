@@ -80,7 +80,7 @@ class Parameter:
 
 
 @dataclass
-class Reading:
+class HandlerSource:
     """Information from the source of a handler.
 
     Attributes:
@@ -107,7 +107,7 @@ class Reading:
     can_fail: bool = False
 
 
-def read(handler: Any) -> Reading:
+def read(handler: Any) -> HandlerSource:
     """Reads the source of a handler.
 
     Other functions that run for it, such as the dependencies of a typed endpoint, are read as well
@@ -119,7 +119,7 @@ def read(handler: Any) -> Reading:
     Returns:
         The information; empty if the source is missing.
     """
-    reading = Reading()
+    reading = HandlerSource()
     reader = _Reader(reading, set())
     for wrapper in wrappers(handler):
         reader.read(wrapper, 1)
@@ -137,15 +137,15 @@ def _called_by(function: Any) -> Any:
 
 
 class _Reader:
-    """Reads one function after the other into one `Reading`.
+    """Reads one function after the other into one `HandlerSource`.
 
     Args:
         reading: Receives the information.
         seen: The functions that have been read.
     """
 
-    def __init__(self, reading: Reading, seen: set[Any]) -> None:
-        self._reading = reading
+    def __init__(self, reading: HandlerSource, seen: set[Any]) -> None:
+        self._handler_source = reading
         self._seen = seen
 
     def read(self, function: Any, depth: int, around: Catchers = ()) -> None:
@@ -159,12 +159,12 @@ class _Reader:
         tree = tree_of(function)
         if tree is None:
             if depth == 0:
-                self._reading.is_complete = False
+                self._handler_source.is_complete = False
             return
         self._seen.add((function, around))
         for node, within in nodes_in_try(tree, function):
             catchers = (*around, *within)
-            _read_node(self._reading, node, function, catchers)
+            _read_node(self._handler_source, node, function, catchers)
             called = _function_of(node, function) if isinstance(node, ast.Call) else None
             if called is not None and depth < DEEPEST and (called, catchers) not in self._seen:
                 self.read(called, depth + 1, catchers)
@@ -174,13 +174,13 @@ class _Reader:
         if depth:
             return
         statuses = _statuses(tree, function, 200)
-        self._reading.status = statuses.last
+        self._handler_source.status = statuses.last
         returned = _returned(tree, statuses)
         if not returned and not any(isinstance(each, ast.Raise) for each in own_nodes(tree)):
-            self._reading.is_complete = False
+            self._handler_source.is_complete = False
         for node, status in returned:
             if not self._add_answer(node, function, 0, status):
-                self._reading.is_complete = False
+                self._handler_source.is_complete = False
 
     def _add_answer(
         self, node: ast.expr | None, function: FunctionType, depth: int, status: Status
@@ -216,7 +216,7 @@ class _Reader:
         self, call: ast.Call, name: str, function: FunctionType, default: Status
     ) -> bool:
         if name == "not_found":
-            self._reading.raised.setdefault(404, Raised())
+            self._handler_source.raised.setdefault(404, Raised())
             return True
         if name not in _ANSWERS:
             return False
@@ -229,11 +229,11 @@ class _Reader:
         if argument(call, position + 1, "headers") is not None and name != "json":
             media_type = None
         known = int(status) if isinstance(status, int) else None
-        self._reading.answers.setdefault(known, set()).add(media_type)
+        self._handler_source.answers.setdefault(known, set()).add(media_type)
         if name == "json":
             by_alias = value_of(argument(call, position + 2, "by_alias"), function)
             own = by_alias if isinstance(by_alias, bool) else None
-            self._reading.by_alias.setdefault(known, set()).add(own)
+            self._handler_source.by_alias.setdefault(known, set()).add(own)
         return True
 
 
@@ -258,7 +258,9 @@ def _statuses(tree: Tree, function: FunctionType, first: Status) -> Statuses:
     return Statuses(tree.body if isinstance(tree.body, list) else [], first, status_of)
 
 
-def _read_node(reading: Reading, node: ast.AST, function: FunctionType, catchers: Catchers) -> None:
+def _read_node(
+    reading: HandlerSource, node: ast.AST, function: FunctionType, catchers: Catchers
+) -> None:
     if isinstance(node, ast.Raise) and node.exc is not None:
         _add_raised(reading, node.exc, function, catchers)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -267,7 +269,7 @@ def _read_node(reading: Reading, node: ast.AST, function: FunctionType, catchers
 
 
 def _add_raised(
-    reading: Reading, node: ast.expr, function: FunctionType, catchers: Catchers
+    reading: HandlerSource, node: ast.expr, function: FunctionType, catchers: Catchers
 ) -> None:
     call = node if isinstance(node, ast.Call) else None
     kind = value_of(call.func if call else node, function)
@@ -344,7 +346,7 @@ def _called(call: ast.Call, kind: type, function: Any, text: str = "") -> dict[i
 
 
 def _add_read(
-    reading: Reading,
+    reading: HandlerSource,
     call: ast.Call,
     called: ast.Attribute,
     function: FunctionType,

@@ -28,7 +28,7 @@ from ._options import (
     package_folder,
     refuse_together,
 )
-from ._site import Site
+from ._static_root import StaticRoot
 
 __all__ = ("serve_static",)
 
@@ -225,7 +225,7 @@ def serve_static(
     folder = _folder(check, root, package, directory)
     return from_folder(
         FolderOptions(
-            site=Site(
+            static_root=StaticRoot(
                 folder=Folder(folder, follow_symlinks=follow_symlinks),
                 index_name=checked_index,
                 mimes=checked_mimes,

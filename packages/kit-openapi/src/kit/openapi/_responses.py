@@ -15,8 +15,8 @@ from kit.interface import ValidationProblem
 
 from ._describe import Problem
 from ._docstrings import Docstring
+from ._handler_source import HandlerSource
 from ._operations import Operation
-from ._reading import Reading
 from ._schemas import Mode, Schemas
 from ._source import UNKNOWN
 
@@ -29,7 +29,7 @@ _SENT: dict[bool | None, Mode] = {True: "response by alias", False: "response by
 
 
 @dataclass
-class Answer:
+class ResponseDescription:
     """One response.
 
     Attributes:
@@ -59,7 +59,9 @@ class Errors:
             media_type: schemas.ask(kind, "response") for media_type, kind in kinds.items()
         }
 
-    def answer(self, text: str, kind: Any = UNKNOWN, *, is_problem: bool = False) -> Answer:
+    def answer(
+        self, text: str, kind: Any = UNKNOWN, *, is_problem: bool = False
+    ) -> ResponseDescription:
         """Creates the response for an error.
 
         Args:
@@ -70,18 +72,18 @@ class Errors:
         if kind is ValidationProblem:
             text = text or "Invalid data"
         if self._own is not None:
-            return Answer(text, dict(self._own))
+            return ResponseDescription(text, dict(self._own))
         if kind is UNKNOWN and is_problem:
             kind = Problem
         if kind is UNKNOWN or kind is None:
-            return Answer(text)
+            return ResponseDescription(text)
         media_type = PROBLEM if _is_problem(kind) else JSON
-        return Answer(text, {media_type: self._schemas.ask(kind, "response")})
+        return ResponseDescription(text, {media_type: self._schemas.ask(kind, "response")})
 
 
 def answers_of(
-    operation: Operation, reading: Reading, said: Docstring, errors: Errors, schemas: Schemas
-) -> dict[str, Answer]:
+    operation: Operation, reading: HandlerSource, said: Docstring, errors: Errors, schemas: Schemas
+) -> dict[str, ResponseDescription]:
     """Returns the responses of an operation by status.
 
     Args:
@@ -91,7 +93,7 @@ def answers_of(
         errors: The form of the app's error responses.
         schemas: The collection of schemas.
     """
-    found: dict[str, Answer] = {}
+    found: dict[str, ResponseDescription] = {}
     for facts in operation.facts:
         for status, value in facts.responses.items():
             _add_fact(found, status, value, errors, schemas)
@@ -109,7 +111,7 @@ def answers_of(
         text = found[str(given)].description if str(given) in found else ""
         found[str(given)] = described_answer(given, value, text, schemas, _mode(reading, given))
     if not found:  # its source shows only that it raises something
-        found["default"] = Answer()
+        found["default"] = ResponseDescription()
     for key, answer in found.items():
         returned = said.returns if key.startswith("2") else ""
         answer.description = answer.description or returned or _phrase(key)
@@ -118,7 +120,7 @@ def answers_of(
     return dict(sorted(found.items()))
 
 
-def _mode(reading: Reading, status: int | str) -> Mode:
+def _mode(reading: HandlerSource, status: int | str) -> Mode:
     """Returns how bodies are sent, if all calls with the status have the same `by_alias`."""
     given = reading.by_alias.get(status if isinstance(status, int) else None, set())
     return _SENT.get(next(iter(given)), "response") if len(given) == 1 else "response"
@@ -126,7 +128,7 @@ def _mode(reading: Reading, status: int | str) -> Mode:
 
 def described_answer(
     status: int | str, value: Any, text: str, schemas: Schemas, mode: Mode = "response"
-) -> Answer:
+) -> ResponseDescription:
     """Creates the response that `describe(responses=...)` gives for a status.
 
     Args:
@@ -137,14 +139,16 @@ def described_answer(
         mode: How bodies are sent.
     """
     if value is None:
-        return Answer(text)
+        return ResponseDescription(text)
     if isinstance(value, str):
-        return Answer(value)
+        return ResponseDescription(value)
     if isinstance(value, Mapping):
-        return Answer(value.get("description", text), raw=with_slots(value, schemas, mode))
+        return ResponseDescription(
+            value.get("description", text), raw=with_slots(value, schemas, mode)
+        )
     is_fault = not isinstance(status, int) or status >= _FIRST_FAULT
     media_type = PROBLEM if is_fault and _is_problem(value) else JSON
-    return Answer(text, {media_type: schemas.ask(value, mode)})
+    return ResponseDescription(text, {media_type: schemas.ask(value, mode)})
 
 
 def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[str, Any]:
@@ -166,13 +170,13 @@ def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[s
 
 
 def _add_fact(
-    found: dict[str, Answer], status: int, value: Any, errors: Errors, schemas: Schemas
+    found: dict[str, ResponseDescription], status: int, value: Any, errors: Errors, schemas: Schemas
 ) -> None:
     if isinstance(value, Mapping):
         answer = described_answer(status, value, "", schemas)
     elif status < _FIRST_FAULT:
         text = value if isinstance(value, str) else ""
-        answer = Answer(text)
+        answer = ResponseDescription(text)
         if value is not None and not text and status not in _NO_CONTENT:
             answer.content[JSON] = schemas.ask(value, "response")
     elif isinstance(value, str):
@@ -182,7 +186,7 @@ def _add_fact(
     _add(found, str(status), answer)
 
 
-def _add(found: dict[str, Answer], status: str, answer: Answer) -> None:
+def _add(found: dict[str, ResponseDescription], status: str, answer: ResponseDescription) -> None:
     """Merges a response with others of the same status, with all bodies and descriptions.
 
     A response with an unknown body counts as text, like that of an HTTPException.
@@ -199,7 +203,9 @@ def _add(found: dict[str, Answer], status: str, answer: Answer) -> None:
                 old.others.setdefault(media_type, []).append(slot)
 
 
-def _add_malformed(found: dict[str, Answer], operation: Operation, errors: Errors) -> None:
+def _add_malformed(
+    found: dict[str, ResponseDescription], operation: Operation, errors: Errors
+) -> None:
     """Adds the text response for a body that isn't JSON, or isn't a form."""
     targets = {target for facts in operation.facts for target in facts.validates}
     if targets & {"json", "form"}:
@@ -207,14 +213,17 @@ def _add_malformed(found: dict[str, Answer], operation: Operation, errors: Error
 
 
 def _add_reads(
-    found: dict[str, Answer], operation: Operation, reading: Reading, errors: Errors
+    found: dict[str, ResponseDescription],
+    operation: Operation,
+    reading: HandlerSource,
+    errors: Errors,
 ) -> None:
     """Adds the errors of calls such as `c.req.query(name, int)`, and of paths that don't match."""
     typed = [each for each in reading.parameters if each.kind is not str and each.can_fail]
     if any(each.target == "param" for each in typed):
         _add(found, "404", errors.answer("", is_problem=True))
     elif any(each.expression is not None for each in operation.template.parameters):
-        found.setdefault("404", Answer())
+        found.setdefault("404", ResponseDescription())
     if any(each.target != "param" for each in typed):
         _add(found, "400", errors.answer("", is_problem=True))
     if not reading.can_fail:
@@ -226,7 +235,10 @@ def _add_reads(
 
 
 def _add_success(
-    found: dict[str, Answer], operation: Operation, reading: Reading, schemas: Schemas
+    found: dict[str, ResponseDescription],
+    operation: Operation,
+    reading: HandlerSource,
+    schemas: Schemas,
 ) -> None:
     described = operation.described.get("responses", {})
     if not any(str(status)[0] in "23" for status in [*found, *described]):
@@ -234,22 +246,27 @@ def _add_success(
 
 
 def _add_own(
-    found: dict[str, Answer], operation: Operation, reading: Reading, schemas: Schemas
+    found: dict[str, ResponseDescription],
+    operation: Operation,
+    reading: HandlerSource,
+    schemas: Schemas,
 ) -> None:
     returned = _returned(operation.function)
     if returned is not None:
-        found[_key(reading.status)] = Answer("", {JSON: schemas.ask(returned, "response")})
+        found[_key(reading.status)] = ResponseDescription(
+            "", {JSON: schemas.ask(returned, "response")}
+        )
         return
     for status, media_types in reading.answers.items():
         key = _key(status)
-        answer = Answer()
+        answer = ResponseDescription()
         if None not in media_types and status not in _NO_CONTENT:
             for media_type in sorted(each for each in media_types if each):
                 answer.content[media_type] = None
         _add(found, key, answer)
     if not reading.is_complete:
         # Some of its responses are unknown, so their bodies aren't described.
-        found.setdefault(_key(reading.status), Answer()).content.clear()
+        found.setdefault(_key(reading.status), ResponseDescription()).content.clear()
 
 
 def _key(status: int | None) -> str:

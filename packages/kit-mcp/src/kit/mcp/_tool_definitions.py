@@ -15,7 +15,7 @@ from ._inputs import Inputs, Parameter, inputs_of
 from ._schemas import resolve, standalone
 from ._tool import NAME, said_of
 
-__all__ = ("Plan", "Plans", "plan_tools")
+__all__ = ("ToolDefinition", "ToolDefinitions", "define_tools")
 
 _WRAPPED = "result"
 _DESTRUCTIVE = ("PUT", "DELETE")
@@ -23,7 +23,7 @@ _BODILESS = ("GET", "HEAD")
 
 
 @dataclass(frozen=True)
-class Plan:
+class ToolDefinition:
     """A tool.
 
     Attributes:
@@ -53,7 +53,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Plans:
+class ToolDefinitions:
     """The tools of an app.
 
     Attributes:
@@ -61,12 +61,14 @@ class Plans:
         secret_headers: Additional headers that contain credentials, in lower case.
     """
 
-    tools: Mapping[str, Plan]
+    tools: Mapping[str, ToolDefinition]
     secret_headers: frozenset[str]
 
 
-def plan_tools(app: App, *, operations: Collection[str], tags: Collection[str]) -> Plans:
-    """Plans the tools of an app: handlers with `tool`, and operations selected by ID or tag.
+def define_tools(
+    app: App, *, operations: Collection[str], tags: Collection[str]
+) -> ToolDefinitions:
+    """Defines the tools of an app: handlers with `tool`, and operations selected by ID or tag.
 
     Args:
         app: The app.
@@ -81,7 +83,7 @@ def plan_tools(app: App, *, operations: Collection[str], tags: Collection[str]) 
     _check_chosen(found, operations, tags)
     components: Mapping[str, Any] = found.document.get("components", {})
     secrets = _secrets(components)
-    tools: dict[str, Plan] = {}
+    tools: dict[str, ToolDefinition] = {}
     for each in found.operations:
         said = said_of(each.handler)
         operation = each.operation
@@ -90,15 +92,15 @@ def plan_tools(app: App, *, operations: Collection[str], tags: Collection[str]) 
             or operation["operationId"] in operations
             or not tags_of(operation).isdisjoint(tags)
         ):
-            plan = _plan(each, said or {}, components, secrets)
-            other = tools.setdefault(plan.name, plan)
-            if other is not plan:
+            definition = _plan(each, said or {}, components, secrets)
+            other = tools.setdefault(definition.name, definition)
+            if other is not definition:
                 raise ValueError(
-                    f"Two tools have the name {plan.name!r}: {_shown(other)} and {_shown(plan)}; "
-                    "rename one of them with @tool(name=...)"
+                    f"Two tools have the name {definition.name!r}: {_shown(other)} and "
+                    f"{_shown(definition)}; rename one of them with @tool(name=...)"
                 )
     headers = frozenset(each.name for each in secrets if each.place == "header")
-    return Plans(tools, headers)
+    return ToolDefinitions(tools, headers)
 
 
 def tags_of(operation: Mapping[str, Any]) -> set[str]:
@@ -153,7 +155,7 @@ def _plan(
     said: Mapping[str, Any],
     components: Mapping[str, Any],
     secrets: frozenset[Parameter],
-) -> Plan:
+) -> ToolDefinition:
     operation = found.operation
     shown = f"{_shown(found)} can't be a tool"
     name = said.get("name", operation["operationId"])
@@ -173,7 +175,7 @@ def _plan(
         raise ValueError(f"{shown}: a {found.method} request can't have a body; use POST")
     output, wraps = _output(operation, components)
     texts = [operation["summary"], operation.get("description", "")]
-    return Plan(
+    return ToolDefinition(
         name=name,
         title=said.get("title", operation["summary"]),
         description=said.get("description", "\n\n".join(filter(None, texts))),

@@ -31,7 +31,7 @@ _NANOSECONDS = 1_000_000_000
 _FIRST_NS = 978_307_200 * _NANOSECONDS
 
 
-class Asked(NamedTuple):
+class FileRequest(NamedTuple):
     """The relevant parts of a request for a file.
 
     Attributes:
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
     get: GetField
 
 
-class Answer(NamedTuple):
+class FileResult(NamedTuple):
     """The response with a file.
 
     Attributes:
@@ -61,7 +61,7 @@ class Answer(NamedTuple):
     name: str = ""
 
 
-class Labels(NamedTuple):
+class FileHeaders(NamedTuple):
     """Details of the response that don't come from the open file.
 
     Attributes:
@@ -80,13 +80,13 @@ class Labels(NamedTuple):
 Parts: TypeAlias = tuple[int, dict[str, str], bytes | FileBody | None]
 
 
-def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
+def answer(file_request: FileRequest, file: OpenFile, file_headers: FileHeaders) -> FileResult:
     """Responds to a request with an open file. May block.
 
     Args:
-        asked: The request.
+        file_request: The request.
         file: The file. It is closed here, or with the body.
-        labels: Details of the response.
+        file_headers: Details of the response.
 
     Returns:
         A 200, 206, 304, 412 or 416.
@@ -94,11 +94,13 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
     Raises:
         OSError: If the file can't be read.
     """
-    etag, last_modified = _validators(file, labels.encoding)
+    etag, last_modified = _validators(file, file_headers.encoding)
     status = None
     # SPEC: section 13.2.1: for other methods, the file is their result, not their target.
-    if asked.method in _READ:
-        status = evaluate(asked.method, asked.get, etag=etag, last_modified=last_modified)
+    if file_request.method in _READ:
+        status = evaluate(
+            file_request.method, file_request.get, etag=etag, last_modified=last_modified
+        )
     parts: Parts
     if status == 412:
         parts = 412, {}, None  # the validators would belong to the error
@@ -106,10 +108,12 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
         # SPEC: section 15.4.5: no content headers, and no Last-Modified next to an ETag.
         parts = 304, {"ETag": etag}, None
     else:
-        parts = _with_content(asked, file, _headers(etag, last_modified, labels), labels)
+        parts = _with_content(
+            file_request, file, _headers(etag, last_modified, file_headers), file_headers
+        )
     if not isinstance(parts[2], FileBody):
         file.close()
-    return Answer(*parts, file.path)
+    return FileResult(*parts, file.path)
 
 
 def _validators(file: OpenFile, encoding: str | None) -> tuple[str, int | None]:
@@ -134,41 +138,43 @@ def _validators(file: OpenFile, encoding: str | None) -> tuple[str, int | None]:
     return f'"{stamp_ns:x}-{file.size_bytes:x}{suffix}"', modified_s
 
 
-def _headers(etag: str, last_modified: int | None, labels: Labels) -> dict[str, str]:
+def _headers(etag: str, last_modified: int | None, file_headers: FileHeaders) -> dict[str, str]:
     headers = {"ETag": etag}
     if last_modified is not None:
         headers["Last-Modified"] = format_http_date(last_modified)
-    headers["Content-Type"] = labels.content_type
-    if labels.encoding:
-        headers["Content-Encoding"] = labels.encoding
-    if labels.disposition is not None:
-        headers["Content-Disposition"] = labels.disposition
+    headers["Content-Type"] = file_headers.content_type
+    if file_headers.encoding:
+        headers["Content-Encoding"] = file_headers.encoding
+    if file_headers.disposition is not None:
+        headers["Content-Disposition"] = file_headers.disposition
     headers["Accept-Ranges"] = "bytes"
     return headers
 
 
-def _with_content(asked: Asked, file: OpenFile, headers: dict[str, str], labels: Labels) -> Parts:
+def _with_content(
+    file_request: FileRequest, file: OpenFile, headers: dict[str, str], file_headers: FileHeaders
+) -> Parts:
     size_bytes = file.size_bytes
-    if asked.method == "HEAD":
+    if file_request.method == "HEAD":
         return 200, headers | {"Content-Length": str(size_bytes)}, None
     # SPEC: section 14.2: only GET has ranges.
-    wanted = asked.get("Range") if asked.method == "GET" else None
+    wanted = file_request.get("Range") if file_request.method == "GET" else None
     spans = None if wanted is None else parse_ranges(wanted, size_bytes)
     # SPEC: section 13.1.5: the date of a file isn't a strong validator: the file may change twice a
     # second.
-    if spans is None or not range_applies(asked.get, etag=headers["ETag"]):
-        return _whole(file, headers, labels)
+    if spans is None or not range_applies(file_request.get, etag=headers["ETag"]):
+        return _whole(file, headers, file_headers)
     if spans == "unsatisfiable":
         return _unsatisfiable(size_bytes)
-    return _partial(file, headers, spans, labels.content_type)
+    return _partial(file, headers, spans, file_headers.content_type)
 
 
-def _whole(file: OpenFile, headers: dict[str, str], labels: Labels) -> Parts:
+def _whole(file: OpenFile, headers: dict[str, str], file_headers: FileHeaders) -> Parts:
     size_bytes = file.size_bytes
     if size_bytes <= SMALL_BYTES:
         return 200, headers, file.read(0, size_bytes)
     headers["Content-Length"] = str(size_bytes)
-    path = file.path if labels.hand_over else None
+    path = file.path if file_headers.hand_over else None
     return 200, headers, FileBody(file, [Span(0, size_bytes)], send_path=path)
 
 
