@@ -22,35 +22,43 @@ class RequestBody:
         protocol: The protocol of the server.
     """
 
-    __slots__ = ("_body", "_leaving", "_left", "_over", "_protocol", "_scope", "_waiting")
+    __slots__ = (
+        "_body",
+        "_finish_waiter",
+        "_is_finished",
+        "_missing",
+        "_protocol",
+        "_scope",
+        "_watcher",
+    )
 
     def __init__(self, scope: RsgiScope, protocol: RsgiHttp) -> None:
         self._scope = scope
         self._protocol = protocol
         self._body: ResumableRead[bytes] | None = None
-        self._left: int | None = _UNREAD  # bytes of the body to come; None if that isn't known
-        self._over = False
-        self._leaving: asyncio.Task[None] | None = None
-        self._waiting: asyncio.Future[None] | None = None
+        self._missing: int | None = _UNREAD  # bytes of the body to come; None if that isn't known
+        self._is_finished = False
+        self._watcher: asyncio.Task[None] | None = None
+        self._finish_waiter: asyncio.Future[None] | None = None
 
     async def receive(self) -> Message:
         """Returns a part of the body, or that the client has disconnected.
 
         SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
         """
-        if self._left == _UNREAD:
-            self._left = self._declared_size()
-            if self._left == 0:
+        if self._missing == _UNREAD:
+            self._missing = self._find_size()
+            if self._missing == 0:
                 return {"type": "http.request", "body": b"", "more_body": False}
             self._body = ResumableRead(aiter(self._protocol).__anext__)
             if not self._is_http_1:
                 # From the beginning: once a stream was reset, granian no longer tells.
-                self._leaving = asyncio.get_running_loop().create_task(self._watch())
-        if self._left == 0:
-            return await self._disconnected()
-        return await self._chunk(self._body)
+                self._watcher = asyncio.get_running_loop().create_task(self._wait_for_client())
+        if self._missing == 0:
+            return await self._wait_for_disconnect()
+        return await self._read_chunk(self._body)
 
-    def _declared_size(self) -> int | None:
+    def _find_size(self) -> int | None:
         headers = self._scope.headers
         size = headers.get("content-length")
         if size is not None and size.isdecimal():
@@ -59,7 +67,7 @@ class RequestBody:
         is_bare = self._is_http_1 and "transfer-encoding" not in headers
         return 0 if is_bare else None
 
-    async def _chunk(self, body: Any) -> Message:
+    async def _read_chunk(self, body: Any) -> Message:
         """Returns the next chunk of the body.
 
         Over HTTP/1, a server ends the body in the same way if the client leaves in the middle of
@@ -71,12 +79,12 @@ class RequestBody:
         """
         empty_chunks = 0
         try:
-            while self._leaving is None or not self._leaving.done():
+            while self._watcher is None or not self._watcher.done():
                 chunk = await body.next()
                 if chunk:
-                    if self._left is not None:
-                        self._left -= len(chunk)
-                    return {"type": "http.request", "body": chunk, "more_body": self._left != 0}
+                    if self._missing is not None:
+                        self._missing -= len(chunk)
+                    return {"type": "http.request", "body": chunk, "more_body": self._missing != 0}
                 empty_chunks += 1
             is_cut = True
         except EOFError:  # the response was sent meanwhile
@@ -84,8 +92,8 @@ class RequestBody:
         except StopAsyncIteration:
             ends_oddly = self._is_http_1 and empty_chunks > 1
             ends_oddly = ends_oddly and "trailer" not in self._scope.headers
-            is_cut = ends_oddly if self._left is None else True
-        self._left = 0
+            is_cut = ends_oddly if self._missing is None else True
+        self._missing = 0
         if is_cut:
             return _DISCONNECT.copy()
         return {"type": "http.request", "body": b"", "more_body": False}
@@ -94,29 +102,31 @@ class RequestBody:
     def _is_http_1(self) -> bool:
         return self._scope.http_version[0] == "1"
 
-    async def _disconnected(self) -> Message:
+    async def _wait_for_disconnect(self) -> Message:
         """Waits until the client has disconnected, or the response was sent."""
-        if not self._over:
+        if not self._is_finished:
             loop = asyncio.get_running_loop()
-            if self._waiting is None:
-                self._waiting = loop.create_future()
-            watch = self._leaving or loop.create_task(self._watch())
+            if self._finish_waiter is None:
+                self._finish_waiter = loop.create_future()
+            watch = self._watcher or loop.create_task(self._wait_for_client())
             try:
-                await asyncio.wait({watch, self._waiting}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    {watch, self._finish_waiter}, return_when=asyncio.FIRST_COMPLETED
+                )
             finally:
-                if watch is not self._leaving:
+                if watch is not self._watcher:
                     watch.cancel()
         return _DISCONNECT.copy()
 
-    async def _watch(self) -> None:
+    async def _wait_for_client(self) -> None:
         await self._protocol.client_disconnect()
 
     def finish(self) -> None:
         """Ends reading, and waiting for the client: the response was sent."""
-        self._over = True
-        if self._leaving is not None:
-            self._leaving.cancel()
+        self._is_finished = True
+        if self._watcher is not None:
+            self._watcher.cancel()
         if self._body is not None:
             self._body.end()
-        if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(None)
+        if self._finish_waiter is not None and not self._finish_waiter.done():
+            self._finish_waiter.set_result(None)
