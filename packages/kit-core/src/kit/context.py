@@ -31,6 +31,7 @@ from kit.request import KitRequest
 from kit.web._body import is_stream, peek, take
 from kit.web._header_lines import (
     FRAMING_NAMES,
+    LONGEST_KNOWN_VALUE,
     OWN_NAMES,
     HeaderArgument,
     HeaderLine,
@@ -327,9 +328,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         Raises:
             ValueError: If the name or value is invalid.
         """
-        known = known_header_line if value.__class__ is str else header_line
+        is_short = value.__class__ is str and len(value) <= LONGEST_KNOWN_VALUE
         try:
-            key, line, is_plain = known(name, value)
+            key, line, is_plain = (known_header_line if is_short else header_line)(name, value)
         except TypeError:
             raise _no_header(name) from None
         lines = self._lines

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit.http.paths import merge_path
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 # The results of the router that are kept. A client chooses paths and methods, so neither long paths
 # nor unknown methods are kept.
-_MOST_MATCHES = 64
+_MOST_MATCHES = 128
 _LONGEST_PATH = 256
 _COMMON_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
@@ -317,13 +316,18 @@ class AppState:
     def _search_of_kept(self) -> Callable[[str, str], tuple[Any, Run]]:
         """Returns a function that searches as `_search` does, and keeps some of the results."""
         search = self._search
-        find_kept = lru_cache(_MOST_MATCHES)(search)
         methods = self.table.methods() | _COMMON_METHODS
+        kept: dict[tuple[str, str], tuple[Any, Run]] = {}
 
         def find(method: str, path: str) -> tuple[Any, Run]:
-            if len(path) <= _LONGEST_PATH and method in methods:
-                return find_kept(method, path)
-            return search(method, path)
+            found = kept.get((method, path))
+            if found is None:
+                found = search(method, path)
+                if len(path) <= _LONGEST_PATH and method in methods:
+                    if len(kept) >= _MOST_MATCHES:
+                        kept.clear()
+                    kept[method, path] = found
+            return found
 
         return find
 

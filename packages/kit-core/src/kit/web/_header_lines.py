@@ -127,6 +127,9 @@ def header_line(name: str, value: str | None) -> tuple[bytes, tuple[HeaderLine, 
 known_header_line = lru_cache(256)(header_line)
 """The same. PERF: most headers have the same value in each response, so these are kept."""
 
+LONGEST_KNOWN_VALUE = 128
+"""APPSEC: in characters. A client may choose the value; it must not fill the memory."""
+
 
 def as_plain(lines: list[HeaderLine], others: Container[bytes] = FRAMING_NAMES) -> Lines:
     """Returns lines as a tuple if no line needs a look before the response is sent.
