@@ -292,13 +292,7 @@ class Request(Body):
 
 
 def served_request(scope: dict[str, Any], reader: BodyReader, *, is_used: bool) -> Request:
-    """Returns the request that an ASGI server received; URL and headers are built when read.
-
-    Args:
-        scope: The ASGI scope.
-        reader: The reader of the body.
-        is_used: Whether the body counts as read.
-    """
+    """Returns the request that an ASGI server received; URL and headers are built when read."""
     request: Request = _new(Request)
     request.scope = scope
     request._method = scope["method"]
@@ -308,26 +302,11 @@ def served_request(scope: dict[str, Any], reader: BodyReader, *, is_used: bool) 
     return request
 
 
-def close_with(request: Request, close: Callable[[], None]) -> None:
-    """Makes `Request.close` call a function."""
-    request._closer = close
-
-
-def with_body(request: Request, body: bytes | Stream | None) -> Request:
-    """Returns a copy of a request with a body that `extract` returned."""
-    return request._with_body(body)
-
-
 def limit_body(request: Request, most: int, refuse: Refuse) -> None:
-    """Limits the size of a request body: reading more than that fails.
-
-    Args:
-        request: The request.
-        most: Maximum number of bytes.
-        refuse: Returns the exception that the readers get.
+    """Makes reading more of a request's body than `most` bytes fail with that of `refuse`.
 
     Raises:
-        Exception: The exception of `refuse`, if there are already more bytes.
+        Exception: That of `refuse`, if there are already more bytes.
         RuntimeError: If the body was read without recording its size.
     """
     # The channel knows how much has come.
@@ -367,8 +346,7 @@ def has_served_path(request: Request) -> bool:
 def url_of_scope(scope: dict[str, Any]) -> str:
     """Builds the URL of an ASGI http scope from scheme, Host header, path and query.
 
-    If the Host header is missing, repeated, or can't be part of a URL, the server's own address is
-    used.
+    A Host that is missing, repeated or no part of a URL is replaced by the server's own address.
     """
     path = scope.get("raw_path")
     text = path.decode("utf-8", "replace") if path else encode_delimiters(scope["path"])
