@@ -112,8 +112,6 @@ class BodyStream:
         if self._has_begun:
             await self._chunks.aclose()
         elif not self._owner.body_used:
-            from ._streams import close_stream
-
             self._has_begun = True
             await close_stream(take(self._owner))
 
@@ -247,8 +245,6 @@ async def read_chunks(owner: Body) -> AsyncGenerator[Bytes, None]:
     if isinstance(body, bytes):
         yield body
     elif body is not None:
-        from ._streams import close_stream, iterate
-
         try:
             async with aclosing(iterate(body)) as chunks:
                 async for chunk in chunks:

@@ -115,9 +115,9 @@ class MultipartDecoder:
         "_has_parsed_all",
         "_is_in_content",
         "_is_open",
-        "_opening",
         "_padding",
         "_parser",
+        "_preamble",
         "_size_bytes",
     )
 
@@ -126,7 +126,7 @@ class MultipartDecoder:
         self._boundary = boundary_of(content_type)
         self._delimiter = b"\r\n--" + self._boundary.encode()
         self._errors = parser.errors
-        self._opening: _Opening | None = None
+        self._preamble = b"\r\n"  # the end of it, which may be the start of the first delimiter
         self._is_open = False
         self._padding = _Padding(self._delimiter)
         self._collector = Collector(limits)
@@ -172,15 +172,17 @@ class MultipartDecoder:
             )
 
     def _open(self, chunk: bytes) -> bytes:
-        """Returns what is left of a chunk from the first boundary on."""
-        if self._opening is None:
-            if chunk.startswith(self._delimiter[2:]):
-                self._is_open = True  # PERF: nearly every body starts like this
-                return chunk
-            self._opening = _Opening(self._delimiter)
-        data = self._opening.feed(chunk)
-        self._is_open = self._opening.is_over
-        return data
+        """Returns what is left of a chunk from the first boundary on, which starts a line."""
+        if self._preamble == b"\r\n" and chunk.startswith(self._delimiter[2:]):
+            self._is_open = True  # PERF: nearly every body starts like this
+            return chunk
+        data = self._preamble + chunk
+        place = data.find(self._delimiter)
+        if place < 0:
+            self._preamble = data[1 - len(self._delimiter) :]
+            return b""
+        self._is_open = True
+        return data[place + 2 :]
 
     def _is_content(self, data: bytes) -> bool:
         """Returns whether all of a chunk is content of the current part.
@@ -237,25 +239,6 @@ class MultipartDecoder:
     def close(self) -> None:
         """Discards what was parsed so far, and closes the temporary file."""
         self._collector.close()
-
-
-class _Opening:
-    """Skips the preamble; a boundary is at the start of a line (RFC 2046 section 5.1.1)."""
-
-    def __init__(self, delimiter: bytes) -> None:
-        self._delimiter = delimiter
-        self._end = b"\r\n"
-        self.is_over = False
-
-    def feed(self, chunk: bytes) -> bytes:
-        """Takes a chunk; returns what is left of it from the first boundary on."""
-        data = self._end + chunk
-        place = data.find(self._delimiter)
-        if place < 0:
-            self._end = data[1 - len(self._delimiter) :]
-            return b""
-        self.is_over = True
-        return data[place + 2 :]
 
 
 class _Padding:
