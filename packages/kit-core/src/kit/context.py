@@ -40,7 +40,6 @@ from kit.web._header_lines import (
     encode_value,
     header_line,
     known_header_line,
-    known_names,
     with_line,
 )
 from kit.web._location import encode_location
@@ -372,10 +371,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         Raises:
             ValueError: If a name or value is invalid.
         """
-        new: dict[bytes, bytes] = {}
-        for name, value in headers.items():
-            key = known_names.get(name) or encode_name(name)
-            new[key] = encode_value(name, value)
+        new = {encode_name(name): encode_value(name, value) for name, value in headers.items()}
         lines = self._own_lines()
         if overwrite:
             changed = [*[line for line in lines if line[0] not in new], *new.items()]

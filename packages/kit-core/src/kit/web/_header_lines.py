@@ -113,8 +113,8 @@ def header_line(name: str, value: str | None) -> tuple[bytes, tuple[HeaderLine, 
     return key, line, key not in OWN_NAMES
 
 
-known_header_line = lru_cache(256)(header_line)
-"""The same. PERF: most headers have the same value in each response, so these are kept."""
+known_header_line = lru_cache(128)(header_line)
+"""The same. PERF: most headers have the same value in each response, so the last ones are kept."""
 
 
 def as_plain(lines: list[HeaderLine], others: Container[bytes] = FRAMING_NAMES) -> Lines:
