@@ -41,17 +41,14 @@ from kit.web._header_lines import (
     encode_value,
     header_line,
     known_header_line,
-    known_names,
     with_line,
 )
 from kit.web._location import encode_location
-from kit.web._request import close_with
 from kit.web._response import (
     NULL_BODY_STATUSES,
     Response,
     build_response,
     check_status,
-    replaced_by,
 )
 
 if TYPE_CHECKING:
@@ -375,10 +372,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         Raises:
             ValueError: If a name or value is invalid.
         """
-        new: dict[bytes, bytes] = {}
-        for name, value in headers.items():
-            key = known_names.get(name) or encode_name(name)
-            new[key] = encode_value(name, value)
+        new = {encode_name(name): encode_value(name, value) for name, value in headers.items()}
         lines = self._own_lines()
         if overwrite:
             changed = [*[line for line in lines if line[0] not in new], *new.items()]
@@ -625,7 +619,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         req._limits = self._state.limits
         self._req = req
         self._execution_ctx = execution_ctx
-        close_with(req.raw, req._close)
+        req.raw._closer = req._close
 
     async def _wait_for_disconnect(self) -> bool:
         """Waits until the client disconnects; see `Request.wait_for_disconnect`."""
@@ -743,7 +737,7 @@ def refuse_second(c: Context[Any, Any], response: Response, handler: Any) -> Non
 
 def prepare(c: Context[Any, Any], response: Response) -> None:
     """Has the streams closed that a response has replaced, now that it is to be sent."""
-    replaced = replaced_by(response)
+    replaced = response._replaced
     if replaced is not None:
         c._close_later(replaced)
 

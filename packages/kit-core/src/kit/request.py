@@ -20,7 +20,7 @@ from kit.web._blob import Bytes
 from kit.web._body import take
 from kit.web._body_reader import FORMS, BodyReader
 from kit.web._header_lines import encode_name, find_value, known_names, values_by_name
-from kit.web._request import header_lines, limit_body, served_request, with_body
+from kit.web._request import header_lines, limit_body, served_request
 from kit.web._streams import decode_text
 
 __all__ = ("KitRequest", "clone_raw_request")
@@ -552,7 +552,7 @@ async def clone_raw_request(req: KitRequest, /) -> Request:
             "nothing of it; read it with text(), json() or another reader of KitRequest"
         )
     content = await reader.content(req._limits)
-    clone = with_body(raw, content)
+    clone = raw._with_body(content)
     if clone.headers.has("content-length"):
         # Of a form that was encoded again, the part headers differ from those the client wrote.
         clone.headers.delete("content-length")

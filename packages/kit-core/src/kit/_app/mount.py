@@ -18,7 +18,6 @@ from kit.request import KitRequest
 from kit.router.patterns import parse_parameter, split_pattern
 from kit.web import URL, Request, Response
 from kit.web._body import put, take
-from kit.web._request import with_body
 
 _RESOLVED = re.compile(r"\\|(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 
@@ -121,7 +120,7 @@ async def _request_with_body(req: KitRequest) -> Request:
     if not raw.body_used:
         return raw
     try:
-        return with_body(raw, await req.bytes())
+        return raw._with_body(await req.bytes())
     except TypeError:  # it was read directly, so the content wasn't stored
         return raw
 

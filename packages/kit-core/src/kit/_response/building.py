@@ -24,7 +24,6 @@ from kit.web._response import (
     IMPLIED_TEXT_LINE,
     build_response,
     check_status,
-    lines_of,
 )
 
 # PERF: types that extract() would return unchanged, after checking for all others.
@@ -38,14 +37,7 @@ def make_response(
     headers: HeaderArgument | None,
     prepared: Sequence[HeaderLine] | None,
 ) -> Response:
-    """Builds a response.
-
-    Args:
-        data: The body; bytes, or any other `BodyInit`.
-        content_type: The Content-Type line; None uses the one that `data` implies.
-        status: HTTP status code; 200 if None.
-        headers: Headers to set; a list sets several lines, an empty one removes the header.
-        prepared: Lines that were set before; this sequence is not changed.
+    """Builds a response of a body, and of lines set before or given as headers.
 
     Raises:
         TypeError: If `data` can't be sent, or the status allows no body.
@@ -69,25 +61,19 @@ def make_response(
 def own(response: Response) -> Response:
     """Returns a response whose headers may be changed for one request.
 
-    Returns a copy, since the handler may keep the response and return it again. A streamed response
-    can't be sent twice, so it is returned itself.
+    A copy, since the handler may return it again; but a stream can't be sent twice anyway.
     """
     body = peek(response)
     return response.__copy__() if body is None or isinstance(body, bytes) else response
 
 
 def joined(response: Response, lines: Iterable[HeaderLine]) -> Response:
-    """Returns a response with the headers that were set before it became that of its request.
+    """Returns a response with the lines that were set before it became that of its request.
 
-    All responses get them here, wherever they come from. The response's own line wins if both set a
-    name that can stand once; the lines of a name that may stand several times are sent together. A
+    The response's own line wins if a name can stand once; other lines are sent together. A
     Content-Length set before belongs to no body, or to another one.
-
-    Args:
-        response: The response; it is copied if it has to be changed, see `own`.
-        lines: The lines that were set before.
     """
-    own_lines = lines_of(response)
+    own_lines = response._lines
     names = {name for name, _ in own_lines}
     if any(line is IMPLIED_TEXT_LINE for line in own_lines):
         names.discard(b"content-type")  # nobody has set it
@@ -162,13 +148,7 @@ def _cookie(value: bytes) -> tuple[bytes, ...]:
 
 
 def take_over(response: Response, old: Response, lines: Iterable[HeaderLine]) -> Response:
-    """Returns a response with the headers of the response that it replaces.
-
-    Args:
-        response: The response.
-        old: The response that it replaces.
-        lines: The lines of `old` that stay, see `lines_to_keep`.
-    """
+    """Returns a response with the lines of the one that it replaces, see `lines_to_keep`."""
     length = _length(response)
     if length is not None and peek(response) is not peek(old) and length == _length(old):
         # Most likely copied with the other headers, and so the length of the old body.
@@ -178,7 +158,7 @@ def take_over(response: Response, old: Response, lines: Iterable[HeaderLine]) ->
 
 
 def _length(response: Response) -> str | None:
-    return find_value(lines_of(response), "content-length")
+    return find_value(response._lines, "content-length")
 
 
 # SPEC: RFC 9110 sections 8 and 14.4, RFC 9530, RFC 6266; and the headers that say how long the
@@ -215,13 +195,8 @@ _RESTRICTING = frozenset((b"no-cache", b"no-store", b"private"))
 def lines_to_keep(lines: Iterable[HeaderLine], status: int = 0) -> list[HeaderLine]:
     """Returns the header lines that stay when another response takes the place of one.
 
-    What describes the representation, and how long it is fresh, goes with it. What belongs to the
-    exchange stays: cookies, Vary, headers of CORS and security, a request id. Of Cache-Control, the
-    directives stay that keep a response out of caches.
-
-    Args:
-        lines: The lines of the response that is replaced, or those set before an error.
-        status: The status of the new response: a 304 stands for the old one.
+    What describes the representation goes, unless the new status is 304. What belongs to the
+    exchange stays: cookies, Vary, CORS, a request id; and what keeps a response out of caches.
     """
     kept = []
     for line in lines:
@@ -236,9 +211,6 @@ def lines_to_keep(lines: Iterable[HeaderLine], status: int = 0) -> list[HeaderLi
 
 
 def without_representation(response: Response) -> Response:
-    """Returns an empty response, without cookies and headers that describe the given body.
-
-    Headers that middleware set before can't be told from those of the handler, so all are removed.
-    """
-    lines = [line for line in lines_to_keep(lines_of(response)) if line[0] != b"set-cookie"]
+    """Returns an empty response without cookies and headers that describe the given body."""
+    lines = [line for line in lines_to_keep(response._lines) if line[0] != b"set-cookie"]
     return build_response(None, response.status, lines)

@@ -8,21 +8,14 @@ from typing import Any
 
 from kit.web import Response
 from kit.web._body import USED, is_stream, peek, put
-from kit.web._response import replaced_by
 from kit.web._streams import close_stream
 
 _logger = logging.getLogger("kit")
 
 
 async def close_discarded(response: Response, kept: Any = None) -> None:
-    """Closes the stream of a response; an exception that it raises is logged.
-
-    Args:
-        response: The response. Nothing happens if its body isn't a stream, or was read. Streams
-            that this one has replaced are closed as well.
-        kept: Another response; if it has the same body, that isn't closed.
-    """
-    replaced = replaced_by(response)
+    """Closes the unread streams of a response, but not the body of `kept`; logs exceptions."""
+    replaced = response._replaced
     if replaced is not None:
         await close_discarded(replaced, kept)
     body = peek(response)

@@ -12,10 +12,10 @@ from kit.web._response import Response
 
 
 async def settle(result: Any, handler: Any) -> Response | None:
-    """Awaits the result of a handler, and checks that it is a response or None.
+    """Awaits the result of a handler.
 
     Raises:
-        HandlerError: If it is anything else; the message names the handler.
+        HandlerError: If it is neither a response nor None; the message names the handler.
     """
     while not (result is None or isinstance(result, Response)):
         # A handler may return an awaitable that it got elsewhere, e.g. `return c.not_found()`.

@@ -13,11 +13,7 @@ Bytes: TypeAlias = bytes
 
 
 def as_blob_type(type: str) -> str:
-    """Returns a blob's media type in lower case; empty if it contains invalid characters.
-
-    Raises:
-        TypeError: If it isn't a str.
-    """
+    """Returns a media type in lower case; empty if it contains invalid characters."""
     if not isinstance(type, str):
         raise TypeError(f"The type of a Blob or File is a str, not {type!r:.100}")
     return type.lower() if type.isascii() and type.isprintable() else ""

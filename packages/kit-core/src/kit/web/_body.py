@@ -30,12 +30,9 @@ USED: Any = _used
 
 
 def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
-    """Returns a value as bytes or a stream for a body, and the content type that it implies.
+    """Returns a body as bytes or a stream, and the content type that it implies.
 
     SPEC: WHATWG Fetch section 5.2, "extract a body".
-
-    Raises:
-        TypeError: If `body` can't be sent.
     """
     if body is None:
         return None, None
@@ -115,8 +112,6 @@ class BodyStream:
         if self._has_begun:
             await self._chunks.aclose()
         elif not self._owner.body_used:
-            from ._streams import close_stream
-
             self._has_begun = True
             await close_stream(take(self._owner))
 
@@ -154,13 +149,7 @@ class Body:
         return None if body is None else BodyStream(self)
 
     def _tee(self) -> Bytes | Stream | None:
-        """Returns a body with the same content as this one, for a clone.
-
-        SPEC: WHATWG Fetch section 2.2.4, "clone a body".
-
-        Raises:
-            TypeError: If the body was read, or is being read.
-        """
+        """Returns a body with the same content, for a clone (WHATWG Fetch section 2.2.4)."""
         body = self._body
         if body is USED:
             raise TypeError(
@@ -199,11 +188,7 @@ class Body:
         return decode_text(await self.bytes())
 
     async def _read_json(self) -> Any:
-        """Reads the body as JSON: the `json` of both classes, which also is a factory on Response.
-
-        Raises:
-            ValueError: If it isn't valid JSON; the message includes the position.
-        """
+        """Reads the body as JSON: the `json` of both classes, on Response also a factory."""
         from kit._support.json import decode
 
         return decode(await self.bytes())
@@ -240,13 +225,7 @@ def is_stream(body: object) -> bool:
 
 
 def take(owner: Body) -> Bytes | Stream | None:
-    """Returns a body as it is stored, bytes or a stream; it counts as read from now on.
-
-    The caller must close a stream.
-
-    Raises:
-        TypeError: If the body was already read.
-    """
+    """Returns a body as it is stored, to a caller that closes it; it counts as read then."""
     body = owner._body
     if body is USED:
         raise TypeError("The body was already read; it can be read once")
@@ -261,17 +240,11 @@ def put(owner: Body, body: Bytes | Stream | None) -> None:
 
 
 async def read_chunks(owner: Body) -> AsyncGenerator[Bytes, None]:
-    """Yields a body chunk by chunk, and closes it at the end.
-
-    Raises:
-        TypeError: If the body was already read.
-    """
+    """Yields a body chunk by chunk, and closes it at the end."""
     body = take(owner)
     if isinstance(body, bytes):
         yield body
     elif body is not None:
-        from ._streams import close_stream, iterate
-
         try:
             async with aclosing(iterate(body)) as chunks:
                 async for chunk in chunks:

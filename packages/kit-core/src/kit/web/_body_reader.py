@@ -16,7 +16,8 @@ from kit.interface import ClientDisconnectedError, HTTPException
 
 from ._blob import Bytes
 from ._forms.form_data import FormData, close_form
-from ._forms.multipart import MultipartDecoder, boundary_of, decode_in_memory
+from ._forms.multipart import MultipartDecoder, decode_in_memory
+from ._forms.parameters import boundary_of
 from ._forms.urlencoded import decode_urlencoded, last_values
 from ._header_lines import length_line
 from ._streams import Stream, StreamChannel, chunks_of
@@ -51,14 +52,10 @@ _MOST_DIGITS = 18
 class BodyReader:
     """Reads a body once, and keeps its content for later readers unless it is streamed.
 
-    One task may read it while another waits for the client to disconnect. They share the channel:
-    one task receives at a time, and what comes is kept for the other.
+    One task may read it while another waits for the client to disconnect. One receives at a time,
+    and what comes is kept for the other. Every reader of a body that has failed gets its error.
 
     SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
-
-    Args:
-        receive: Returns the messages of the server.
-        scope: The ASGI scope of the request; None if the body was given in process.
     """
 
     __slots__ = (
@@ -127,41 +124,20 @@ class BodyReader:
         return reader
 
     def bytes(self, limits: Limits) -> Awaitable[Bytes]:
-        """Returns the whole content. If it was read as a form, that is encoded again.
-
-        Args:
-            limits: The limits for the size of the body.
-
-        Raises:
-            HTTPException: 413 if it is too large, 400 if it is shorter than its Content-Length.
-            ClientDisconnectedError: If the client disconnects before the end.
-            TypeError: If the task that was reading a generator was cancelled.
-            Exception: That of `limit`, or of the stream that was given in process.
-        """
+        """Returns the whole content. If it was read as a form, that is encoded again."""
         return self._read(limits.most_in_memory)
 
     async def content(self, limits: Limits) -> Bytes | Stream:
-        """Returns the content as `bytes` does, but streams the files of a form.
-
-        Raises:
-            Exception: As for `bytes`.
-        """
+        """Returns the content as `bytes` does, but streams the files of a form."""
         if self.data is not None or self._decoder is None:
             return await self.bytes(limits)
         return await self._encode()
 
     async def form_data(self, content_type: str | None, limits: Limits) -> FormData:
-        """Returns the content as a form.
-
-        SPEC: WHATWG Fetch section 5.3, "consume body" as form data.
-
-        Args:
-            content_type: The Content-Type header.
-            limits: The limits, unless it was read as a form before.
+        """Returns the content as a form (WHATWG Fetch section 5.3, "consume body").
 
         Raises:
             HTTPException: 400 if it isn't a valid form, 413 if it exceeds a limit.
-            Exception: As for `bytes`.
         """
         while self.state is READING:
             await self._change()
@@ -181,18 +157,9 @@ class BodyReader:
         return self._form
 
     async def last_values(self, limits: Limits) -> dict[str, str] | None:
-        """Returns the last value of each name of an urlencoded form.
+        """Returns the last value of each name of an urlencoded form; None if that isn't all of it.
 
         PERF: most handlers need no more, and building a form takes half as long again.
-
-        Args:
-            limits: As for `form_data`.
-
-        Returns:
-            The values; None if only `form_data` can tell them.
-
-        Raises:
-            Exception: As for `form_data`.
         """
         if self._form is not None:
             return None
@@ -209,12 +176,7 @@ class BodyReader:
         return self._rest()
 
     def limit(self, max_size: int, refuse: Refuse) -> None:
-        """Makes all readers fail once more bytes have come than a limit.
-
-        Args:
-            max_size: Maximum number of bytes, of all that come.
-            refuse: Returns the exception that readers get. If several limits are exceeded, that of
-                the one set first is called.
+        """Makes all readers fail with the exception of `refuse` once more bytes have come.
 
         Raises:
             Exception: That of `refuse`, if more bytes have come already.
@@ -229,9 +191,7 @@ class BodyReader:
     async def wait_for_disconnect(self) -> bool:
         """Waits until the client disconnects.
 
-        Returns:
-            True once it has disconnected. False if the server sends other messages after the end of
-            the body: waiting on would only keep the server busy.
+        Returns False if the server sends other messages after the end of the body.
         """
         if self._receive.__class__ is BuiltinMethodType and not self._has_last_message:
             from kit.concurrency import ResumableRead
@@ -280,15 +240,7 @@ class BodyReader:
             self._decoder.close()
 
     async def _read(self, most: int | None, at_once: int = sys.maxsize) -> Bytes:
-        """Receives the body, and keeps its bytes in `data`.
-
-        Args:
-            most: Maximum number of bytes; None for no limit.
-            at_once: Number of bytes after which the rest isn't received, so there is no `data` yet.
-
-        Raises:
-            Exception: As for `bytes`.
-        """
+        """Keeps the bytes of the body in `data`, unless there are more than `at_once`."""
         while self.state is READING:
             await self._change()
         if self.data is not None:
@@ -326,10 +278,7 @@ class BodyReader:
         return data
 
     async def _multipart(self, content_type: str, limits: Limits) -> FormData:
-        """Parses a multipart form; large ones as they arrive, with large files in a temporary file.
-
-        If the task is cancelled, the next one continues.
-        """
+        """Parses a multipart form, a large one as it arrives; another task may continue it."""
         if self._decoder is None:
             at_once = min(_MOST_AT_ONCE_BYTES, limits.spool_size_bytes)
             await self._read(limits.max_body_size_bytes, at_once)
@@ -441,13 +390,8 @@ class BodyReader:
     def _compare_length(self, *, is_last: bool) -> None:
         """Ends the body if it is as long as its Content-Length, and refuses a shorter one.
 
-        A server may drop a body: uvicorn does for `Upgrade: h2c`, which Java's client sends.
-
-        SPEC: RFC 9112 section 6.3 and RFC 9113 section 8.1.1: a shorter body is incomplete, and not
-        to be processed. Transfer-Encoding overrides Content-Length.
-
-        Args:
-            is_last: Whether the server has said that the body is complete.
+        SPEC: RFC 9112 section 6.3 and RFC 9113 section 8.1.1; Transfer-Encoding overrides
+        Content-Length. uvicorn drops the body of `Upgrade: h2c`, which Java's client sends.
         """
         self._is_complete = is_last
         if self._scope is None:

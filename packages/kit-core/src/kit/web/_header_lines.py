@@ -55,10 +55,7 @@ def is_name(name: object) -> TypeGuard[str]:
 def encode_name(name: str, *, keep: bool = True) -> bytes:
     """Returns a checked header name as it is stored: lower-case bytes.
 
-    Args:
-        name: The name.
-        keep: Whether to keep it in `known_names`. APPSEC: not if a client may have chosen it, since
-            it would stay there, in the place of a name that the app uses.
+    APPSEC: `keep` is False for names that a client may have chosen; they'd fill `known_names`.
 
     Raises:
         ValueError: If `name` is not a token (RFC 9110 section 5.1).
@@ -110,35 +107,24 @@ def length_line(size_bytes: int) -> HeaderLine:
 
 
 def header_line(name: str, value: str | None) -> tuple[bytes, tuple[HeaderLine, ...], bool]:
-    """Returns the name of a header as it is stored, its line alone, and whether that is plain.
-
-    Args:
-        name: The name.
-        value: The value; None makes no line.
-
-    Raises:
-        ValueError: If the name or value is invalid.
-    """
+    """Returns the name as it is stored, its line (none for None), and whether that is plain."""
     key = encode_name(name)
     line = () if value is None else ((key, encode_value(name, value)),)
     return key, line, key not in OWN_NAMES
 
 
-known_header_line = lru_cache(256)(header_line)
-"""The same. PERF: most headers have the same value in each response, so these are kept."""
+known_header_line = lru_cache(128)(header_line)
+"""The same. PERF: most headers have the same value in each response, so the last ones are kept."""
 
 LONGEST_KNOWN_VALUE = 128
 """APPSEC: in characters. A client may choose the value; it must not fill the memory."""
 
 
 def as_plain(lines: list[HeaderLine], others: Container[bytes] = FRAMING_NAMES) -> Lines:
-    """Returns lines as a tuple if no line needs a look before the response is sent.
+    """Returns lines as a tuple if none has one of the names that need a look when they are sent.
 
-    PERF: nearly every response has such lines; looking at each line takes 0.15 µs.
-
-    Args:
-        lines: The lines.
-        others: The names of lines that need a look.
+    PERF: nearly all responses are such. Looking at each line takes 0.05 to 0.15 µs, with which
+    responses that set headers are behind the fastest peer.
     """
     for name, _ in lines:
         if name in others:
@@ -158,14 +144,7 @@ def has_name(lines: Iterable[HeaderLine], key: bytes) -> bool:
 def with_line(
     lines: Lines, key: bytes, line: tuple[HeaderLine, ...], append: bool = False
 ) -> Lines:
-    """Returns lines with one more, or with one in the place of the first of its name.
-
-    Args:
-        lines: The lines; the result is of the same type.
-        key: The name.
-        line: The line alone; none if those of the name are to be removed.
-        append: Whether to keep those of the name.
-    """
+    """Returns lines with one more, or with one, or none, in the place of the first of its name."""
     for first in lines:
         if first[0] == key and not (append and line):
             place = lines.index(first)
@@ -184,11 +163,7 @@ def set_line(lines: list[HeaderLine], line: HeaderLine) -> None:
 
 
 def set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
-    """Sets headers in a list of lines.
-
-    Args:
-        lines: The lines; each header replaces those of its name.
-        headers: Names and values; a list sets several lines, an empty one removes the header.
+    """Sets headers in a list of lines; a list sets several lines, an empty one removes them.
 
     Raises:
         ValueError: If a name or value is invalid.

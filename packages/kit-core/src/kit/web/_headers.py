@@ -168,11 +168,7 @@ class Headers:
 
 
 def lines_from(init: HeadersInit) -> list[HeaderLine]:
-    """Returns the lines of new headers.
-
-    Raises:
-        ValueError: If a name or value is invalid.
-    """
+    """Returns the lines of new headers."""
     return Headers(init).raw
 
 

@@ -15,15 +15,11 @@ _AUTHORITY = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:)?//(?:[^/?#@]*@)?)([^/?#@
 def encode_location(location: str) -> str:
     """Returns a URL or relative reference as a Location may have it: in ASCII.
 
-    Characters that no URL has are percent-encoded as UTF-8, such as blanks, letters beyond ASCII,
-    control characters and backslashes, which browsers take for slashes. Escapes stay as they are,
-    and so does everything that may be part of a URL. A host beyond ASCII becomes the name of it
-    that DNS has.
+    What no URL has is percent-encoded as UTF-8, such as blanks, and backslashes, which browsers
+    take for slashes; escapes stay. A host beyond ASCII becomes its name in DNS. A location with CR,
+    LF or NUL stays as it is, since no header can have it.
 
     SPEC: RFC 9110 section 10.2.2, RFC 3986 section 2; WHATWG URL section 1.3 for the encoding.
-
-    Args:
-        location: The target. One with CR, LF or NUL stays as it is, since no header can have it.
     """
     if _ALLOWED.fullmatch(location):  # PERF: nearly every one
         return location

@@ -70,11 +70,14 @@ class Request(Body):
         "scope",
     )
 
-    # PERF: set on the few requests that need them; reading them allows for their absence.
-    _closer: Callable[[], None]
+    _channel: BodyReader | None
+    _closer: Callable[[], None] | None
+    _headers: Headers | None
     _is_below: bool
     _is_moved: bool
-    _root_pattern: str
+    _root_path: str | None
+    _root_pattern: str | None
+    _url: str | None
 
     scope: dict[str, Any] | None
     """The ASGI scope, or None for a request created in process."""
@@ -88,19 +91,13 @@ class Request(Body):
         body: BodyInit | None = None,
     ) -> None:
         source = input if isinstance(input, Request) else None
-        # APPSEC: guards read the client's address there, so a copy must not lose it.
-        self.scope = source.scope if source else None
-        self._channel: BodyReader | None = source._channel if source else None
-        self._root_path: str | None = source._root_path if source else None
-        if source:
-            self._take_place(source)
-        self._url: str | None = source.url if source else _checked_url("Request()", input)
+        # APPSEC: guards read the client's address in the scope, so a copy must not lose it.
+        self._set_place(source)
+        self._url = source.url if source else _checked_url("Request()", input)
         if method is None:
             method = source.method if source else "GET"
         self._method = _checked_method(method)
-        self._headers: Headers | None = Headers(
-            source.headers if source and headers is None else headers
-        )
+        self._headers = Headers(source.headers if source and headers is None else headers)
         self._body = None
         given = body is not None or (source is not None and source._has_body())
         if given and self._method in ("GET", "HEAD"):
@@ -154,7 +151,7 @@ class Request(Body):
     @property
     def root_pattern(self) -> str:
         """The pattern of `root_path`: the parameters of mounts by their names, as in `/:tenant`."""
-        return getattr(self, "_root_pattern", self.root_path)
+        return self.root_path if self._root_pattern is None else self._root_pattern
 
     @property
     def is_below_root_path(self) -> bool:
@@ -162,14 +159,12 @@ class Request(Body):
 
         The URL of a request from a server may contain it, or not; hypercorn leaves it out.
         """
-        return getattr(self, "_is_below", False)
+        return self._is_below
 
     @property
     def is_moved(self) -> bool:
         """Whether a mount or `replace` may have set a URL other than that of `scope`."""
-        if self.scope is None or self._root_path is not None:
-            return True
-        return getattr(self, "_is_moved", False)
+        return self.scope is None or self._root_path is not None or self._is_moved
 
     @property
     def headers(self) -> Headers:
@@ -261,73 +256,50 @@ class Request(Body):
 
         A server does this once the response is sent; a caller of `Kit.fetch` may do it.
         """
-        close: Callable[[], None] | None = getattr(self, "_closer", None)
-        if close is not None:
-            close()
+        if self._closer is not None:
+            self._closer()
 
     def _with_body(self, body: bytes | Stream | None) -> Request:
         """Returns a copy of this request with another body, and its own header lines."""
         copy: Request = _new(Request)
-        copy.scope = self.scope
+        copy._set_place(self)
         copy._method = self._method
         copy._url = self._url
         copy._headers = None if self._headers is None else Headers(self._headers)
-        copy._channel = self._channel
-        copy._root_path = self._root_path
-        copy._take_place(self)
         copy._body = body
         return copy
 
-    def _take_place(self, source: Request) -> None:
-        """Takes over how `root_path` and the URL are to be understood."""
-        if source.is_moved:
-            self._is_moved = True
-        if source.is_below_root_path:
-            self._is_below = True
-        if hasattr(source, "_root_pattern"):
-            self._root_pattern = source._root_pattern
+    def _set_place(self, source: Request | None) -> None:
+        """Sets the connection, and how `root_path` and the URL are to be understood."""
+        self.scope = source.scope if source else None
+        self._channel = source._channel if source else None
+        self._root_path = source._root_path if source else None
+        self._root_pattern = source._root_pattern if source else None
+        self._is_below = source._is_below if source else False
+        self._is_moved = source._is_moved if source else False
+        self._closer = None
 
     def __repr__(self) -> str:
         return f"<Request {self._method} {self.url}>"
 
 
 def served_request(scope: dict[str, Any], reader: BodyReader, *, is_used: bool) -> Request:
-    """Returns the request that an ASGI server received; URL and headers are built when read.
-
-    Args:
-        scope: The ASGI scope.
-        reader: The reader of the body.
-        is_used: Whether the body counts as read.
-    """
+    """Returns the request that an ASGI server received; URL and headers are built when read."""
     request: Request = _new(Request)
+    request._set_place(None)
     request.scope = scope
     request._method = scope["method"]
-    request._url = request._headers = request._root_path = None
+    request._url = request._headers = None
     request._channel = reader
     request._body = USED if is_used else reader
     return request
 
 
-def close_with(request: Request, close: Callable[[], None]) -> None:
-    """Makes `Request.close` call a function."""
-    request._closer = close
-
-
-def with_body(request: Request, body: bytes | Stream | None) -> Request:
-    """Returns a copy of a request with a body that `extract` returned."""
-    return request._with_body(body)
-
-
 def limit_body(request: Request, most: int, refuse: Refuse) -> None:
-    """Limits the size of a request body: reading more than that fails.
-
-    Args:
-        request: The request.
-        most: Maximum number of bytes.
-        refuse: Returns the exception that the readers get.
+    """Makes reading more of a request's body than `most` bytes fail with that of `refuse`.
 
     Raises:
-        Exception: The exception of `refuse`, if there are already more bytes.
+        Exception: That of `refuse`, if there are already more bytes.
         RuntimeError: If the body was read without recording its size.
     """
     # The channel knows how much has come.
@@ -367,8 +339,7 @@ def has_served_path(request: Request) -> bool:
 def url_of_scope(scope: dict[str, Any]) -> str:
     """Builds the URL of an ASGI http scope from scheme, Host header, path and query.
 
-    If the Host header is missing, repeated, or can't be part of a URL, the server's own address is
-    used.
+    A Host that is missing, repeated or no part of a URL is replaced by the server's own address.
     """
     path = scope.get("raw_path")
     text = path.decode("utf-8", "replace") if path else encode_delimiters(scope["path"])

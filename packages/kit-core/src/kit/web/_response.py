@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, overload
 
 from ._body import TEXT_TYPE, Body, BodyInit, extract, is_stream, take
-from ._header_lines import HeaderLine, Lines, encode_value, has_name
+from ._header_lines import Lines, encode_value, has_name
 from ._headers import Headers, HeadersInit, headers_over, lines_from
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ _new = object.__new__
 
 
 def check_status(status: int, *, has_body: bool) -> None:
-    """Checks that a response can have a status.
+    """Checks that a response can have a status: 200 to 599 (WHATWG Fetch, section 5.5), or 101.
 
     Raises:
-        ValueError: If it is not an int from 200 to 599 (WHATWG Fetch, section 5.5), or 101.
+        ValueError: If it can't.
         TypeError: If a response with this status has no body, but one is given.
     """
     if not isinstance(status, int) or status not in STATUSES:
@@ -264,13 +264,7 @@ class Response(Body):
 
 
 def build_response(body: bytes | Stream | None, status: int, lines: Lines) -> Response:
-    """Returns a response of parts that were checked. PERF: a tenth of the constructor's time.
-
-    Args:
-        body: The body as it is stored, see `extract`.
-        status: HTTP status code.
-        lines: The header lines; the response keeps this object.
-    """
+    """Returns a response of parts that were checked, which it keeps. PERF: see `Response`."""
     response: Response = _new(Response)
     response._body = body
     response._status = status
@@ -278,13 +272,3 @@ def build_response(body: bytes | Stream | None, status: int, lines: Lines) -> Re
     response._lines = lines
     response._replaced = None
     return response
-
-
-def lines_of(response: Response) -> Sequence[HeaderLine]:
-    """Returns the header lines as they are stored, read-only."""
-    return response._lines
-
-
-def replaced_by(response: Response) -> Response | None:
-    """Returns the response whose stream the body of this one has replaced, see `replace`."""
-    return response._replaced

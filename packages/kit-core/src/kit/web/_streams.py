@@ -11,11 +11,7 @@ Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
 
 
 def encode_chunk(chunk: Chunk) -> bytes:
-    """Returns a chunk of a stream as bytes.
-
-    Raises:
-        TypeError: If it is neither str nor bytes.
-    """
+    """Returns a chunk of a stream as bytes; raises a TypeError if it is neither str nor bytes."""
     if isinstance(chunk, bytes):
         return chunk
     if isinstance(chunk, str):
@@ -66,10 +62,7 @@ def chunks_of(body: bytes | Stream) -> AsyncGenerator[bytes, None]:
 
 
 class StreamChannel:
-    """Returns the chunks of a stream as the messages of a server that receives them.
-
-    Args:
-        stream: The stream; closed at its end.
+    """Returns the chunks of a stream as the messages of a server; closes the stream at its end.
 
     Attributes:
         failure: What every call raises, since the stream has failed or was lost; else None.
@@ -83,12 +76,7 @@ class StreamChannel:
         self.failure: Exception | None = None
 
     async def receive(self) -> dict[str, Any]:
-        """Returns the next chunk.
-
-        Raises:
-            TypeError: If a task that waited for a chunk was cancelled, which ends a generator.
-            Exception: The exception that the stream raised.
-        """
+        """Returns the next chunk; raises what the stream raised, or a TypeError if it was lost."""
         if self.failure is not None:
             raise self.failure
         can_go_on = getattr(self._stream, "survives_cancellation", False)

@@ -17,9 +17,8 @@ from ._streams import Stream, close_stream, iterate
 def tee(stream: Stream) -> tuple[Branch, Branch]:
     """Returns two streams with the content of one; from now on, read that only through them.
 
-    The stream is read at the pace of the faster reader; chunks that the slower one has not read yet
-    are kept in memory. It is closed when it has ended, or when both are closed or dropped. An
-    exception that it raises is raised in both, at the same position.
+    The faster reader sets the pace; what the slower one hasn't read yet is kept in memory. Both
+    get an exception of the stream, at the same position.
     """
     if isinstance(stream, Branch):
         return stream, stream.fork()
@@ -30,12 +29,8 @@ def tee(stream: Stream) -> tuple[Branch, Branch]:
 class Branch:
     """The stream as one of its readers sees it.
 
-    A cancelled read has taken nothing, and reading can continue. Not an async generator: loop
-    shutdown would close it, and those around it, at once.
-
-    Args:
-        source: Provides the chunks.
-        chunks: Chunks that come before those of `source`.
+    A cancelled read has taken nothing. Not an async generator: loop shutdown would close it, and
+    those around it, at once.
     """
 
     __slots__ = ("_chunks", "_closed", "_source")
@@ -96,11 +91,7 @@ class _Source:
         self._branches.append(chunks)
 
     async def wait(self) -> bool:
-        """Waits for something new. Returns False at the end of the stream.
-
-        Raises:
-            Exception: The exception that the stream raised.
-        """
+        """Waits for something new; returns False at the end, and raises what the stream raised."""
         if self._over:
             self._check()
             return False
@@ -116,11 +107,7 @@ class _Source:
         return True
 
     async def leave(self, chunks: deque[bytes]) -> None:
-        """Removes a branch; removing the last one closes the stream.
-
-        Raises:
-            Exception: The exception that the stream raised while it was closed.
-        """
+        """Removes a branch; removing the last one closes the stream."""
         was_over = self._over
         self._drop(chunks)
         if self._branches or was_over:

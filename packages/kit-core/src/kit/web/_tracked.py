@@ -33,10 +33,6 @@ class TrackedStream:
     """A stream that notes its progress, and is otherwise the stream that it was.
 
     Not an async generator: closing one that hasn't begun would not close the stream.
-
-    Args:
-        stream: The stream.
-        progress: What is noted.
     """
 
     __slots__ = ("_chunks", "_stream", "progress")

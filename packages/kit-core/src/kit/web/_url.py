@@ -123,13 +123,8 @@ class URL:
 def text_of_url(call: str, url: object, expected: str) -> str:
     """Returns the text of a URL that is given as text or as an object, such as one of httpx.
 
-    Args:
-        call: The call that it was given to, for the error.
-        url: The text, unchanged; or an object whose `str` is an absolute URL.
-        expected: What the call takes, for the error.
-
     Raises:
-        TypeError: If it is neither.
+        TypeError: If it is neither; `call` and `expected` describe what was called.
     """
     if isinstance(url, str):
         return url
@@ -143,12 +138,7 @@ def text_of_url(call: str, url: object, expected: str) -> str:
 
 
 def _parse(url: str, base: str | None) -> _Parts:
-    """Parses a URL.
-
-    Raises:
-        ValueError: If the URL is invalid.
-        TypeError: If it has lone surrogates.
-    """
+    """Parses a URL; raises a ValueError, or a TypeError for lone surrogates."""
     # Imported here, so that an app that never uses a URL doesn't load the parser.
     import can_ada
 

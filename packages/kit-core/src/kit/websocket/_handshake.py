@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from kit.interface import Request as AnyRequest
 from kit.web import Response
-from kit.web._response import build_response, lines_of
+from kit.web._response import build_response
 
 Message: TypeAlias = dict[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -139,7 +139,7 @@ class Handshake:
         conversation = self._conversation
         if conversation is None:
             raise RuntimeError("converse() was called for a connection that no handler accepted")
-        lines = [line for line in lines_of(response) if line[0] not in _NOT_SENT]
+        lines = [line for line in response._lines if line[0] not in _NOT_SENT]
         protocol = self._protocol or None
         try:
             await self._send(

@@ -13,15 +13,11 @@ from .form_data import File, FormData, FormValue, content_in_memory
 
 
 def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream, str]:
-    """Encodes a form as a multipart body.
+    """Encodes a form as a multipart body, streamed if a file is on disk; returns its type as well.
 
     Args:
         form: The form.
-        boundary: The boundary of the body that the form was read from, to rebuild that body:
-            values are then written unchanged. Default: a new, random one.
-
-    Returns:
-        The body, streamed if a file is not in memory, and its Content-Type.
+        boundary: That of the body to rebuild, whose values are written unchanged; None: a new one.
 
     Raises:
         ValueError: If a value contains the given boundary, which would end its part.

@@ -177,16 +177,7 @@ class FormData(Entries[FormValue]):
 def file_of(
     name: str, type: str, data: bytes, *, spool: Spool | None = None, start: int = 0, size: int = 0
 ) -> File:
-    """Creates a file that was uploaded with a form. PERF: a third of the constructor's time.
-
-    Args:
-        name: File name as the client sent it.
-        type: Media type, or `""`.
-        data: The content, if it is in memory.
-        spool: The temporary file that contains the content otherwise.
-        start: Offset of the content in the temporary file, in bytes.
-        size: Size of the content in the temporary file, in bytes.
-    """
+    """Creates a file that was uploaded with a form, in memory or as a part of a temporary file."""
     file: File = _new(File)
     file._name, file._type = name, as_blob_type(type)
     file._last_modified = int(time.time() * 1000)

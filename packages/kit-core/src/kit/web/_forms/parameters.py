@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from kit.interface import HTTPException
+
 _MAX_BOUNDARY = 70
 _AS_CLIENTS_WRITE = re.compile(
     rf"multipart/form-data; boundary=([0-9A-Za-z'()+_,\-./:=?]{{1,{_MAX_BOUNDARY}}})"
@@ -27,15 +29,18 @@ _ESCAPES = {"%0A": "\n", "%0D": "\r", "%22": '"'}
 _ESCAPE = re.compile("|".join(_ESCAPES))
 
 
-def boundary_of(content_type: str) -> str:
-    """Returns the boundary parameter of a Content-Type.
+def malformed(problem: str) -> HTTPException:
+    """Returns the error for a body that can't be parsed."""
+    return HTTPException(400, f"Malformed multipart body: {problem}")
 
-    SPEC: WHATWG MIME Sniffing section 4.4, "parse a MIME type", for how parameters are parsed;
-    RFC 2046 section 5.1.1 for which boundaries are valid.
+
+def boundary_of(content_type: str) -> str:
+    """Returns the boundary of a Content-Type.
+
+    SPEC: WHATWG MIME Sniffing section 4.4 for the syntax, RFC 2046 section 5.1.1 for boundaries.
 
     Raises:
-        ValueError: If there is no boundary, an invalid one, or more than one: software that checks
-            the body on its way here might use a different one.
+        HTTPException: 400 if there is none, an invalid one, or several: others may use another.
     """
     match = _AS_CLIENTS_WRITE.fullmatch(content_type)
     if match is not None:
@@ -47,14 +52,14 @@ def boundary_of(content_type: str) -> str:
         if name.lower() == "boundary"
     ]
     if not any(found):
-        raise ValueError("the Content-Type has no boundary")
+        raise malformed("the Content-Type has no boundary")
     if len(found) > 1:
-        raise ValueError("the Content-Type has more than one boundary")
+        raise malformed("the Content-Type has more than one boundary")
     boundary: str = found[0]
     if len(boundary) > _MAX_BOUNDARY:
-        raise ValueError(f"the boundary is longer than {_MAX_BOUNDARY} characters")
+        raise malformed(f"the boundary is longer than {_MAX_BOUNDARY} characters")
     if not _BOUNDARY.fullmatch(boundary):
-        raise ValueError(
+        raise malformed(
             f"the boundary {boundary!r} is invalid: expected letters, digits, '()+_,-./:=? and "
             "blanks, with no blank at the end"
         )
@@ -62,22 +67,14 @@ def boundary_of(content_type: str) -> str:
 
 
 def parse_disposition(value: str) -> tuple[str | None, str | None]:
-    """Parses the Content-Disposition of a part of a form.
+    """Returns the names of field and file in the Content-Disposition of a part, given as latin-1.
 
-    Names are encoded as in HTML section 4.10.21.8: `%0A`, `%0D` and `%22` are the only escapes.
-    Quotes escaped with a backslash, as older clients send them, are accepted too. RFC 7578 section
-    4.2 forbids `filename*`, so it is ignored beside a `filename`, as in browsers. Alone, it makes
-    the part a file: older versions of urllib3, and so of requests, send it in place of a `filename`
-    that isn't ASCII, and as text, the content would be lost.
-
-    Args:
-        value: The value of the header, decoded as latin-1.
-
-    Returns:
-        Name of the field, None if it has none; name of the file, None if the part is not a file.
+    SPEC: HTML section 4.10.21.8: `%0A`, `%0D` and `%22` are the only escapes. Older clients escape
+    quotes with a backslash. RFC 7578 section 4.2 forbids `filename*`, so it is ignored beside a
+    `filename`; alone, as older versions of urllib3 send it, it makes the part a file.
 
     Raises:
-        ValueError: If it can't be parsed, or a parameter is repeated.
+        HTTPException: 400 if it can't be parsed, or a parameter is repeated.
     """
     match = _AS_BROWSERS_WRITE.fullmatch(value)
     if match is not None:
@@ -86,13 +83,13 @@ def parse_disposition(value: str) -> tuple[str | None, str | None]:
             return name, filename
         return _unescaped(name), None if filename is None else _unescaped(filename)
     if value.partition(";")[0].strip().lower() != "form-data":
-        raise ValueError("Invalid Content-Disposition segment header: Wrong type")
+        raise malformed("Invalid Content-Disposition segment header: Wrong type")
     parameters: dict[str, str] = {}
     place = value.find(";") % (len(value) + 1)
     while place < len(value):
         match = _DISPOSITION_PARAMETER.match(value, place)
         if match is None or value[match.end() : match.end() + 1] not in ("", ";"):
-            raise ValueError(
+            raise malformed(
                 "the Content-Disposition of a part can't be read: "
                 'expected form-data; name="..."; filename="..."'
             )
@@ -102,7 +99,7 @@ def parse_disposition(value: str) -> tuple[str | None, str | None]:
             continue
         key = key.lower()
         if key in parameters:
-            raise ValueError(f"the Content-Disposition of a part has {key!r:.100} twice")
+            raise malformed(f"the Content-Disposition of a part has {key!r:.100} twice")
         if quoted is not None and '\\"' in quoted:
             parameters[key] = _text(re.sub(r'\\(["\\])', r"\1", quoted))
         else:
@@ -115,13 +112,7 @@ def parse_disposition(value: str) -> tuple[str | None, str | None]:
 
 
 def _extended_filename(parameters: dict[str, str]) -> str | None:
-    """Returns the file name of a part without `filename`; None if the part is not a file.
-
-    SPEC: RFC 8187 section 3.2, "ext-value".
-
-    Raises:
-        ValueError: If there is a file name that can't be read.
-    """
+    """Returns the file name in `filename*` (RFC 8187 section 3.2); None if the part is no file."""
     key = next((key for key in parameters if key.startswith("filename*")), None)
     if key is None:
         return None
@@ -134,7 +125,7 @@ def _extended_filename(parameters: dict[str, str]) -> str | None:
             return unquote(match[2], match[1], "strict")
         except UnicodeDecodeError:
             pass
-    raise ValueError(
+    raise malformed(
         f'the file name {key}={value!r:.100} of a part can\'t be read: expected filename="...", '
         "or filename*=UTF-8''... with percent escapes"
     )

@@ -47,14 +47,7 @@ class _Pieces:
 
 
 class Collector:
-    """Collects the parts of a form as the parser returns them.
-
-    Args:
-        limits: The limits for number and size of fields and files.
-
-    Attributes:
-        limits: The limits for number and size of fields and files.
-    """
+    """Collects the parts of a form as the parser returns them, within its limits."""
 
     __slots__ = (
         "_content",
@@ -96,16 +89,7 @@ class Collector:
         return self._unwritten.size_bytes
 
     def start(self, name: str, filename: str | None, type: str) -> None:
-        """Starts a part.
-
-        Args:
-            name: Name of the field.
-            filename: Name of the file; None if the part is not a file.
-            type: Media type of a file.
-
-        Raises:
-            HTTPException: 413 if there are too many fields or files.
-        """
+        """Starts a part, a file if it has a file name; raises a 413 if there are too many."""
         if filename is None:
             self._fields += 1
             if self._fields > self.limits.max_fields:
@@ -120,11 +104,7 @@ class Collector:
         self._start = None
 
     def data(self, piece: bytes | bytearray) -> None:
-        """Adds content to the part.
-
-        Raises:
-            HTTPException: 413 if a field is too long.
-        """
+        """Adds content to the part; raises a 413 if a field is too long."""
         self._size_bytes += len(piece)
         if self._start is not None:
             self._unwritten.add(piece)

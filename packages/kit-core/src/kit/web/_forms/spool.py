@@ -12,11 +12,8 @@ from typing import Any
 class Spool:
     """A temporary file that contains the files of one form, one after another.
 
-    Each form has at most one: with one per file, a client could use up the process's file
-    descriptors. It has no name in the file system, so nothing is left once it is closed.
-
-    Attributes:
-        size: Number of bytes in it.
+    With one for each file, a client could use up the process's file descriptors. It has no name in
+    the file system, so nothing is left once it is closed.
     """
 
     __slots__ = ("__weakref__", "_file", "_is_closed", "_lock", "size")
@@ -28,13 +25,7 @@ class Spool:
         self.size = 0
 
     async def write(self, data: bytes) -> None:
-        """Appends data.
-
-        A cancelled call has appended nothing: the next one writes to the same offset.
-
-        Raises:
-            OSError: If there is no space left.
-        """
+        """Appends data; a cancelled call has appended nothing, and the next writes to its place."""
         from anyio import to_thread
 
         await to_thread.run_sync(self._write_at, self.size, data)

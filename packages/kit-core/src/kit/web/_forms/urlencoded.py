@@ -38,13 +38,7 @@ _CHARACTERS = {
 
 
 def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
-    """Parses an urlencoded form.
-
-    SPEC: WHATWG URL section 5.1, "application/x-www-form-urlencoded parsing".
-
-    Raises:
-        HTTPException: 413 if it exceeds a limit.
-    """
+    """Parses an urlencoded form (WHATWG URL section 5.1); raises a 413 if it exceeds a limit."""
     most = limits.max_field_size_bytes
     if _is_within(data, limits):
         return form_of(parse_urlencoded(data))  # type: ignore[arg-type]  # texts are FormValues
@@ -82,9 +76,7 @@ def _is_within(data: bytes, limits: Limits) -> bool:
 def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
     """Returns the last value of each name of an urlencoded form.
 
-    Returns None if that is not enough: if the form may exceed a limit, or a name ends in `[]`.
-
-    PERF: most handlers need no more, and building a form first would take half as long again.
+    Returns None if the form may exceed a limit, or a name ends in `[]`.
     """
     if not _is_within(data, limits):
         return None
@@ -100,10 +92,7 @@ def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
 
 
 def parse_urlencoded(data: bytes) -> list[tuple[str, str]]:
-    """Returns the names and values of a query.
-
-    SPEC: WHATWG URL section 5.1, "application/x-www-form-urlencoded parsing".
-    """
+    """Returns the names and values of a query (WHATWG URL section 5.1)."""
     text = _decoded_at_once(data)
     pairs = []
     if text is None:
