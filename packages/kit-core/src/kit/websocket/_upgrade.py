@@ -36,7 +36,7 @@ from ._conversation import converse
 from ._events import check_events, run_events
 from ._handshake import KEY, Handshake, Receive, Send
 from ._handshake import begin as accept
-from ._socket import WebSocket, websocket_of
+from ._socket import WebSocket
 
 _logger = logging.getLogger("kit")
 
@@ -219,7 +219,7 @@ def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any
             work = await work
 
         def run(receive: Receive, send: Send) -> Awaitable[Exception | None]:
-            ws = websocket_of(receive, send, req, protocol, most)
+            ws = WebSocket(receive, send, req, protocol, most)
             return converse(work, ws, function, cancels)
 
         accept(handshake, run, protocol)
