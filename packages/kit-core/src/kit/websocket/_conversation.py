@@ -41,7 +41,7 @@ async def converse(
         work: The handler.
         ws: The connection.
         function: The function of the user, for errors.
-        cancel_on_disconnect: Whether the handler is cancelled when the client leaves.
+        cancel_on_disconnect: Whether the handler is cancelled as soon as the client leaves.
 
     Returns:
         The exception that the handler raised, or None. If another connection was closed that the
@@ -74,11 +74,7 @@ async def converse(
 
 
 def _awaitable(result: Any, function: object) -> Any:
-    """Returns what a handler returned.
-
-    Raises:
-        HandlerError: If it can't be awaited.
-    """
+    """Returns what a handler returned, if it can be awaited."""
     if not is_awaitable(result):
         problem = f"returned {type(result).__name__}: write `async def` for a handler (c, ws)"
         if hasattr(result, "__aiter__"):
@@ -88,11 +84,7 @@ def _awaitable(result: Any, function: object) -> Any:
 
 
 def _check_result(result: Any, function: object) -> None:
-    """Refuses a response, which a handler may have meant as a refusal.
-
-    Raises:
-        HandlerError: If the result is a response.
-    """
+    """Refuses a response, which a handler may have meant as a refusal."""
     if isinstance(result, Response):
         problem = (
             "returned a Response, but the connection was accepted before: refuse a handshake in "

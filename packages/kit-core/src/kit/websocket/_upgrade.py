@@ -8,7 +8,16 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from types import CoroutineType
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
+from typing import (
+    Any,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 from kit.authoring.maybe_await import call, check_answer, is_awaitable, settle
 from kit.authoring.options import OptionChecks
@@ -67,44 +76,27 @@ class Upgrades(Protocol):
     def __call__(self, create_events: CreateEvents[B, V], /) -> Upgrade[B, V]: ...
 
 
+class UpgradeOptions(TypedDict, total=False):
+    """The options of `upgrade_websocket`, see there."""
+
+    origins: str | Iterable[str] | IsAllowedOrigin | None
+    protocols: str | Iterable[str]
+    max_message_size_bytes: int | None
+    cancel_on_disconnect: bool
+
+
+@overload
+def upgrade_websocket(handler: H, /, **options: Unpack[UpgradeOptions]) -> H: ...
 @overload
 def upgrade_websocket(
-    handler: H,
-    /,
-    *,
-    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
-    protocols: str | Iterable[str] = (),
-    max_message_size_bytes: int | None = _MOST_BYTES,
-    cancel_on_disconnect: bool = False,
-) -> H: ...
-@overload
-def upgrade_websocket(
-    handler: Handler[B, V],
-    /,
-    *,
-    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
-    protocols: str | Iterable[str] = (),
-    max_message_size_bytes: int | None = _MOST_BYTES,
-    cancel_on_disconnect: bool = False,
+    handler: Handler[B, V], /, **options: Unpack[UpgradeOptions]
 ) -> Upgrade[B, V]: ...
 @overload
 def upgrade_websocket(
-    create_events: CreateEvents[B, V],
-    /,
-    *,
-    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
-    protocols: str | Iterable[str] = (),
-    max_message_size_bytes: int | None = _MOST_BYTES,
-    cancel_on_disconnect: bool = False,
+    create_events: CreateEvents[B, V], /, **options: Unpack[UpgradeOptions]
 ) -> Upgrade[B, V]: ...
 @overload
-def upgrade_websocket(
-    *,
-    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
-    protocols: str | Iterable[str] = (),
-    max_message_size_bytes: int | None = _MOST_BYTES,
-    cancel_on_disconnect: bool = False,
-) -> Upgrades: ...
+def upgrade_websocket(**options: Unpack[UpgradeOptions]) -> Upgrades: ...
 def upgrade_websocket(
     function: Any = None,
     /,
@@ -131,8 +123,8 @@ def upgrade_websocket(
             check protects users who are logged in.
         protocols: The subprotocols that the handler supports, best first. The first one that the
             client offers is chosen; clients that offer none may connect as well.
-        max_message_size_bytes: Largest message to receive; a larger one closes the connection with
-            1009. None for no limit. Servers have their own limits, which apply first.
+        max_message_size_bytes: Largest message to receive, by default 16 MiB; a larger one closes
+            the connection with 1009. None for no limit. Limits of the server apply first.
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves, even if
             messages are left to receive. A client that has sent 16 messages or 64 KiB more than the
             handler has received is noticed only when the handler catches up.
@@ -193,13 +185,7 @@ def _handler_of(function: Any, terms: _Terms) -> Any:
 
 
 def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any]:
-    """Returns the handler.
-
-    Args:
-        begin: Returns a function that runs the connection, given the context of a handshake.
-        function: The function of the handler, for its name, its metadata and errors.
-        terms: The options.
-    """
+    """Returns the handler; `function` is for its name, its metadata and errors."""
     may_connect, protocols, most, cancels = terms
 
     async def upgrade(c: Context[Any, Any]) -> Response:
@@ -249,11 +235,7 @@ def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] |
 
 
 def _beginning_of(function: Any) -> _Begin:
-    """Returns a function that takes a handshake, and returns a function that runs the connection.
-
-    Raises:
-        TypeError: If the function takes neither `(c, ws)` nor `(c)`.
-    """
+    """Returns a function that takes a handshake and returns one that runs the connection."""
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
     shown = behind_wrappers(function)
@@ -276,12 +258,7 @@ def _beginning_of(function: Any) -> _Begin:
 async def _check_origin(
     origin: str, c: Context[Any, Any], may_connect: Callable[[str, Any], Any]
 ) -> None:
-    """Rejects a handshake from a page of a forbidden origin.
-
-    Raises:
-        HTTPException: 403.
-        TypeError: If the function returned something that can't be an answer, e.g. a coroutine.
-    """
+    """Rejects a handshake from a page of a forbidden origin."""
     # Two headers are joined by a comma, which no origin has: a function might look at the end.
     allowed: Any = "," not in origin and may_connect(origin, c)
     if is_awaitable(allowed):
@@ -302,9 +279,6 @@ def _negotiated(known: tuple[str, ...], offered: Iterable[str]) -> str:
 
     SPEC: RFC 6455 section 4.2.2: the server may choose none. But then a browser fails the
     connection (WHATWG WebSockets, section 4), and other clients may use an unexpected protocol.
-
-    Raises:
-        HTTPException: 400 if it offers only others.
     """
     names = [*offered]
     for each in known:
