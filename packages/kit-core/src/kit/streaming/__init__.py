@@ -24,6 +24,7 @@ client doesn't take the response for a complete one.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -59,7 +60,7 @@ class _KeepAlive:
     SPEC: WHATWG HTML section 9.2.7: proxies close idle connections.
     """
 
-    __slots__ = ("_between_lines", "_body", "_interval_s", "_over", "_pause", "_quiet_since")
+    __slots__ = ("_between_lines", "_body", "_interval_s", "_quiet_since")
 
     _quiet_since: float
 
@@ -67,8 +68,6 @@ class _KeepAlive:
         self._body = body
         self._interval_s = interval_s
         self._between_lines = True
-        self._over = False
-        self._pause: Any = None
 
     async def around(self, write: Callable[[], Awaitable[None]]) -> None:
         """Runs the callback of the stream, and writes comments until it returns."""
@@ -83,24 +82,18 @@ class _KeepAlive:
                 await write()
             except Exception as error:  # raised below: a task group would wrap it
                 failure = error
-            # Cancels only the pause: a comment that is being sent is sent completely.
-            self._over = True
-            if self._pause is not None:
-                self._pause.cancel()
+            async with self._body.lock:  # a comment that is being sent is sent completely
+                group.cancel_scope.cancel()
         if failure is not None:
             raise failure
 
     async def _comment(self) -> None:
-        from anyio import CancelScope, sleep_until
+        from anyio import sleep_until
 
-        while not self._over:
-            with CancelScope() as self._pause:
+        with suppress(StreamClosedError):
+            while True:
                 await sleep_until(self._quiet_since + self._interval_s)
-            try:
-                if not self._over:
-                    await self._body.put(_KEEP_ALIVE, self._is_due)
-            except StreamClosedError:
-                return
+                await self._body.put(_KEEP_ALIVE, self._is_due)
 
     def _note(self, chunk: bytes) -> None:
         from anyio import current_time

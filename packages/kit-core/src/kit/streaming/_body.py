@@ -58,7 +58,6 @@ class CallbackBody:
 
     __slots__ = (
         "_context",
-        "_lock",
         "_reader",
         "_scope",
         "_sink",
@@ -66,6 +65,7 @@ class CallbackBody:
         "callback",
         "closed_early",
         "gone",
+        "lock",
         "on_abort",
         "on_error",
         "on_sent",
@@ -90,8 +90,8 @@ class CallbackBody:
         self.closed_early = False
         self.over = False
         self.gone = False
+        self.lock: Any = None  # held while a chunk is sent
         self._context = copy_context()
-        self._lock: Any = None
         self._scope: Any = None
         self._reader: _Reader | None = None
 
@@ -114,7 +114,7 @@ class CallbackBody:
             await self._refuse()
         if not chunk:
             return
-        async with self._lock:
+        async with self.lock:
             if self.closed:
                 await self._refuse()
             if only_if is not None and not only_if():
@@ -185,13 +185,13 @@ class CallbackBody:
         if self.aborted:
             return False
         self._sink = sink
-        self._lock = Lock(fast_acquire=True)
+        self.lock = Lock(fast_acquire=True)
         failure: Exception | None = None
         try:
             with _seeing(self._context), CancelScope() as self._scope:
                 failure = await self._call()
                 # A task that the callback didn't wait for may still be writing.
-                async with self._lock:
+                async with self.lock:
                     self.over = True
         except BaseException:  # cancelled from outside, e.g. by a server that shuts down
             self._scope = None

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
 from types import CoroutineType
 from typing import (
     Any,
@@ -22,7 +22,7 @@ from typing import (
 from kit.authoring.maybe_await import call, check_answer, is_awaitable, settle
 from kit.authoring.options import OptionChecks
 from kit.authoring.origins import check_origins
-from kit.authoring.route_hooks import is_bindable
+from kit.authoring.route_hooks import bind, is_bindable
 from kit.authoring.signatures import (
     accepts,
     behind_wrappers,
@@ -40,7 +40,6 @@ from kit.interface.metadata import attach, get_facts
 from kit.interface.websocket import WSEvents
 from kit.web import Response
 
-from ._bound import BoundUpgrade
 from ._conversation import converse
 from ._events import check_events, run_events
 from ._handshake import KEY, Handshake, Receive, Send
@@ -147,7 +146,7 @@ def upgrade_websocket(
         ```
     """
     check = OptionChecks("upgrade_websocket")
-    may_connect = _by_origin(check, origins)
+    may_connect = _make_origin_check(check, origins)
     known = check.texts("protocols", protocols)
     for each in known:
         if not is_token(each):
@@ -160,8 +159,8 @@ def upgrade_websocket(
 
     terms = _Terms(may_connect, known, most, cancels)
     if function is None:
-        return lambda function: _handler_of(function, terms)
-    return _handler_of(function, terms)
+        return lambda function: _make_handler(function, terms)
+    return _make_handler(function, terms)
 
 
 class _Terms(NamedTuple):
@@ -173,18 +172,18 @@ class _Terms(NamedTuple):
     cancel_on_disconnect: bool
 
 
-def _handler_of(function: Any, terms: _Terms) -> Any:
+def _make_handler(function: Any, terms: _Terms) -> Any:
     if get_facts(function).others.get("kit_websocket"):
         raise TypeError(
             f"upgrade_websocket() was given {describe(function)}, which it has made a handler "
             "before: call it once"
         )
     if is_bindable(function, websocket=True):
-        return BoundUpgrade(function, lambda bound: _upgrade_by(bound, bound, terms))
-    return _upgrade_by(_beginning_of(function), function, terms)
+        return _BoundUpgrade(function, terms)
+    return _make_upgrade(_make_begin(function), function, terms)
 
 
-def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any]:
+def _make_upgrade(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any]:
     """Returns the handler; `function` is for its name, its metadata and errors."""
     may_connect, protocols, most, cancels = terms
 
@@ -199,7 +198,7 @@ def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any
             if origin is not None:
                 await _check_origin(origin, c, may_connect)
         offered = scope.get("subprotocols") if protocols else None
-        protocol = _negotiated(protocols, offered) if offered else ""
+        protocol = _choose_protocol(protocols, offered) if offered else ""
         work: Any = begin(c)
         if work.__class__ is CoroutineType:
             work = await work
@@ -220,7 +219,49 @@ def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any
     return attach(upgrade, responses=responses, kit_websocket=True)
 
 
-def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] | None:
+class _BoundUpgrade:
+    """A handler that an app binds to each route, such as one above `@typed`.
+
+    Called with only the context of a request, e.g. by a wrapper, it handles the handshake. Called
+    with other arguments, e.g. in a unit test, it calls the original handler.
+    """
+
+    def __init__(self, handler: Any, terms: _Terms) -> None:
+        self._handler = handler
+        self._terms = terms
+        functools.update_wrapper(self, handler, updated=())
+        attach(self, kit_websocket=True)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and isinstance(args[0], Context):
+            return self._find_bound(args[0])(args[0])
+        return self._handler(*args, **kwargs)
+
+    def _find_bound(self, c: Context[Any, Any]) -> Any:
+        routes = c.matched_routes
+        route = routes[c.req.route_index] if routes else None
+        bound = None if route is None else route.handler
+        while bound is not None:
+            attributes = getattr(bound, "__dict__", {})
+            if attributes.get("__kit_upgrade__") is self:
+                return bound
+            bound = attributes.get("__wrapped__")
+        # Below a wrapper without `__wrapped__`, or as the handler of not_found.
+        method, path = ("ALL", "/*") if route is None else (route.method, route.path)
+        return self.__kit_bind__(method, path)
+
+    def __kit_bind__(self, method: str, pattern: str) -> Any:
+        """Returns the handshake handler for a route; see `kit.authoring.route_hooks`."""
+        bound = bind(self._handler, method, pattern, websocket=True)
+        upgrade = _make_upgrade(bound, bound, self._terms)
+        upgrade.__dict__["__kit_upgrade__"] = self
+        return upgrade
+
+    def __repr__(self) -> str:
+        return f"upgrade_websocket({self._handler!r})"
+
+
+def _make_origin_check(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] | None:
     """Returns the function that checks an origin; None if all of them may connect."""
     if origins is None:
         return lambda origin, c: is_own_origin(origin, c.req.url)
@@ -234,19 +275,19 @@ def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] |
     return lambda origin, c: origin in known
 
 
-def _beginning_of(function: Any) -> _Begin:
+def _make_begin(function: Any) -> _Begin:
     """Returns a function that takes a handshake and returns one that runs the connection."""
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
     shown = behind_wrappers(function)
     is_swapped = parameter_names(shown)[:1] in _OF_CONNECTIONS
     if accepts(shown, 2) and not is_swapped:
-        return lambda c: partial(function, c)
+        return lambda c: functools.partial(function, c)
     if accepts(shown, 1) and not is_swapped:
 
         async def begin_by_events(c: Context[Any, Any]) -> _Work:
             events = await call(function, c)
-            return partial(run_events, check_events(events, function))
+            return functools.partial(run_events, check_events(events, function))
 
         return begin_by_events
     raise TypeError(
@@ -274,7 +315,7 @@ async def _check_origin(
     check_answer("upgrade_websocket(origins=...)", allowed)
 
 
-def _negotiated(known: tuple[str, ...], offered: Iterable[str]) -> str:
+def _choose_protocol(known: tuple[str, ...], offered: Iterable[str]) -> str:
     """Returns the first of the known subprotocols that the client offers.
 
     SPEC: RFC 6455 section 4.2.2: the server may choose none. But then a browser fails the
