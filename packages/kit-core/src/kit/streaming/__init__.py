@@ -60,8 +60,6 @@ class _KeepAlive:
     SPEC: WHATWG HTML section 9.2.7: proxies close idle connections.
     """
 
-    __slots__ = ("_between_lines", "_body", "_interval_s", "_quiet_since")
-
     _quiet_since: float
 
     def __init__(self, body: CallbackBody, interval_s: float) -> None:
@@ -233,7 +231,8 @@ def _respond(
         await settle(result, callback)
 
     place = f"{name}() for {c.req.method} {ascii(c.req.path)[1:-1]}"
-    body = CallbackBody(place, write, None if on_error is None else _bound(on_error, api))
+    report = None if on_error is None else lambda error: on_error(error, api)
+    body = CallbackBody(place, write, report)
     if keep_alive_s is not None:
         body.callback = partial(_KeepAlive(body, keep_alive_s).around, write)
     api._body = body
@@ -241,9 +240,3 @@ def _respond(
     # connection (RFC 9112 section 6.1, RFC 9110 section 7.6.1), which is the ASGI server's job: it
     # adds "chunked" if there is no Content-Length, and HTTP/2 has neither.
     return c.new_response(body)
-
-
-def _bound(
-    on_error: Callable[[Exception, _Api], object], api: _Api
-) -> Callable[[Exception], object]:
-    return lambda error: on_error(error, api)
