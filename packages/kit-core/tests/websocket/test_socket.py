@@ -436,6 +436,34 @@ def test_cancel_on_disconnect_lets_the_handler_close_in_peace(run: Any, peer: An
     assert ended == ["done"]
 
 
+def test_cancel_on_disconnect_lets_a_close_wait_for_its_turn(run: Any, peer: Any) -> None:
+    ended: list[str] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        async with anyio.create_task_group() as group:
+            for name in ("first", "second"):
+                group.start_soon(ws.send, name)
+                await anyio.wait_all_tasks_blocked()
+            closing.set()
+            await ws.close(4000)
+            await checkpoint()
+        ended.append("done")
+
+    async def main() -> None:
+        nonlocal closing
+        closing = anyio.Event()
+        async with peer(room=1).open(serving(handler, cancel_on_disconnect=True)) as one:
+            await closing.wait()
+            one.leave()
+            await anyio.wait_all_tasks_blocked()
+            await one.hear(1)
+            await one.wait(lambda: one.over)
+
+    closing: anyio.Event
+    run(main)
+    assert ended == ["done"]
+
+
 def test_server_whose_receive_fails(run: Any, peer: Any) -> None:
     class Failing(peer):  # type: ignore[misc]
         async def receive(self) -> Any:

@@ -56,7 +56,8 @@ async def converse(
     try:
         with block:
             result = await _awaitable(work(ws), function)
-            _check_result(await settle(result, function), function)
+            if result is not None:
+                _check_result(await settle(result, function), function)
         if block.is_caught if trio is None else block.cancelled_caught:
             failure = ws._disconnected()
     except BaseException as raised:

@@ -77,6 +77,9 @@ class WebSocket:
     closed. Any number of tasks may send; one may receive at a time.
     """
 
+    _cancel_handler: Callable[[], object]
+    _cancels_on_disconnect: bool
+
     def __init__(
         self,
         receive: Receive,
@@ -106,8 +109,6 @@ class WebSocket:
         self._ahead: deque[str | bytes] = deque()  # messages that the handler hasn't received yet
         self._ahead_bytes = 0
         self._changed = Signal()
-        self._cancel_handler: Callable[[], object] = bool
-        self._cancels_on_disconnect = False
         self._logged: Exception | None = None
 
     @property
@@ -166,7 +167,9 @@ class WebSocket:
             if not self._is_receiving:
                 self._sends += 1
                 if self._sends > 1:
-                    await self._let_reader_run()
+                    self._start_reader()
+                if self._sends % _SENDS_IN_A_ROW == 2:  # also at once, so that the reader begins
+                    await checkpoint()
             if self._state is _CLOSED:
                 raise self._disconnected()
             await self._send(message)
@@ -324,7 +327,7 @@ class WebSocket:
         self._has_received = True
         self._sends = 0
         try:
-            data = await self._next()
+            data = await (self._receive_data() if self._reader is None else self._take_ahead())
         finally:
             self._is_receiving = False
         if data is None:
@@ -333,12 +336,9 @@ class WebSocket:
             await self._check_size(data)
         return data
 
-    async def _next(self) -> str | bytes | None:
-        """Returns the next message, or None if there are no more."""
+    async def _take_ahead(self) -> str | bytes | None:
+        """Returns the next message that the reader received, or None if there are no more."""
         while not (self._ahead or self._has_ended):
-            if self._reader is None:
-                data = await self._receive_data()
-                return None if self._has_ended else data  # close() may have been called meanwhile
             await self._changed.wait()
         self._has_noticed = self._state is not _OPEN
         if not self._ahead:
@@ -361,7 +361,9 @@ class WebSocket:
         return WebSocketDisconnectedError(self._code or _BROKE_OFF, self._reason)
 
     async def _receive_data(self) -> str | bytes | None:
-        """Receives a message from the server, or notes that there are no more."""
+        """Receives the next message from the server, or returns None if there are no more."""
+        if self._has_ended:
+            return None
         message = await self._receive()
         data: str | bytes | None = message.get("text")
         if data is None:
@@ -369,7 +371,7 @@ class WebSocket:
         if data is None:
             self._has_ended = True
             self._leave(message.get("code"), message.get("reason"))
-        return data
+        return None if self._has_ended else data  # close() may have been called meanwhile
 
     def _leave(self, code: int | None, reason: str | None) -> None:
         """Notes why the client has left, once that is known; not if the app closed before."""
@@ -423,11 +425,6 @@ class WebSocket:
         if not self._has_received:
             self._start_reader()
 
-    async def _let_reader_run(self) -> None:
-        self._start_reader()
-        if self._sends % _SENDS_IN_A_ROW == 2:  # also after the first, so that it begins
-            await checkpoint()
-
     def _start_reader(self) -> None:
         if self._reader is None and not self._has_ended:
             self._reader = DetachedTask(self._read)
@@ -455,8 +452,10 @@ class WebSocket:
     def _patience_s(self) -> float | None:
         """Returns how long the handler may take to notice that the client leaves now.
 
-        None if it notices at once, or works for a message that it got.
+        None if it notices at once, works for a message that it got, or is closing the connection.
         """
+        if self._state is ReadyState.CLOSING:
+            return None
         if self._cancels_on_disconnect:
             return 0.0
         if self._is_receiving or self._has_noticed:
