@@ -111,7 +111,7 @@ NAMES = {
         "WSEvents",
         "WebSocket",
         "WebSocketDisconnectedError",
-        "handshake_of",
+        "get_handshake",
         "upgrade_websocket",
     ),
 }

@@ -38,7 +38,7 @@ from kit.interface.websocket import (
     WSEvents,
 )
 
-from ._handshake import Handshake, handshake_of
+from ._handshake import Handshake, get_handshake
 from ._socket import InvalidMessageError, WebSocket
 from ._upgrade import upgrade_websocket
 
@@ -53,7 +53,7 @@ __all__ = (
     "WSEvents",
     "WebSocket",
     "WebSocketDisconnectedError",
-    "handshake_of",
+    "get_handshake",
     "upgrade_websocket",
 )
 

@@ -197,7 +197,7 @@ def begin(handshake: Handshake, conversation: Conversation, protocol: str) -> No
     handshake._protocol = protocol
 
 
-def handshake_of(request: AnyRequest) -> Handshake | None:
+def get_handshake(request: AnyRequest) -> Handshake | None:
     """Returns the handshake of a request, or None if it is an ordinary request.
 
     Args:
