@@ -229,32 +229,25 @@ class _BoundUpgrade:
     def __init__(self, handler: Any, terms: _Terms) -> None:
         self._handler = handler
         self._terms = terms
+        self._bound: dict[tuple[str, str], Any] = {}
         functools.update_wrapper(self, handler, updated=())
         attach(self, kit_websocket=True)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and not kwargs and isinstance(args[0], Context):
-            return self._find_bound(args[0])(args[0])
-        return self._handler(*args, **kwargs)
-
-    def _find_bound(self, c: Context[Any, Any]) -> Any:
+        if len(args) != 1 or kwargs or not isinstance(args[0], Context):
+            return self._handler(*args, **kwargs)
+        c = args[0]
         routes = c.matched_routes
-        route = routes[c.req.route_index] if routes else None
-        bound = None if route is None else route.handler
-        while bound is not None:
-            attributes = getattr(bound, "__dict__", {})
-            if attributes.get("__kit_upgrade__") is self:
-                return bound
-            bound = attributes.get("__wrapped__")
-        # Below a wrapper without `__wrapped__`, or as the handler of not_found.
-        method, path = ("ALL", "/*") if route is None else (route.method, route.path)
-        return self.__kit_bind__(method, path)
+        place = ("ALL", "/*")  # as the handler of not_found
+        if routes:
+            route = routes[c.req.route_index]
+            place = (route.method, route.path)
+        return (self._bound.get(place) or self.__kit_bind__(*place))(c)
 
     def __kit_bind__(self, method: str, pattern: str) -> Any:
         """Returns the handshake handler for a route; see `kit.authoring.route_hooks`."""
         bound = bind(self._handler, method, pattern, websocket=True)
-        upgrade = _make_upgrade(bound, bound, self._terms)
-        upgrade.__dict__["__kit_upgrade__"] = self
+        upgrade = self._bound[method, pattern] = _make_upgrade(bound, bound, self._terms)
         return upgrade
 
     def __repr__(self) -> str:
