@@ -108,6 +108,7 @@ NAMES = {
         "MessageEvent",
         "OpenEvent",
         "ReadyState",
+        "UpgradeOptions",
         "WSEvents",
         "WebSocket",
         "WebSocketDisconnectedError",

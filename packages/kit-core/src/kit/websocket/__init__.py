@@ -40,7 +40,7 @@ from kit.interface.websocket import (
 
 from ._handshake import Handshake, get_handshake
 from ._socket import InvalidMessageError, WebSocket
-from ._upgrade import upgrade_websocket
+from ._upgrade import UpgradeOptions, upgrade_websocket
 
 __all__ = (
     "CloseEvent",
@@ -50,6 +50,7 @@ __all__ = (
     "MessageEvent",
     "OpenEvent",
     "ReadyState",
+    "UpgradeOptions",
     "WSEvents",
     "WebSocket",
     "WebSocketDisconnectedError",
@@ -58,5 +59,5 @@ __all__ = (
 )
 
 # Public classes show the module that they are imported from.
-for _class in (Handshake, InvalidMessageError, WebSocket):
+for _class in (Handshake, InvalidMessageError, UpgradeOptions, WebSocket):
     _class.__module__ = __name__

@@ -126,7 +126,7 @@ def upgrade_websocket(
             the connection with 1009. None for no limit. Limits of the server apply first.
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves, even if
             messages are left to receive. A client that has sent 16 messages or 64 KiB more than the
-            handler has received is noticed only when the handler catches up.
+            handler has received is noticed only when the handler catches up. Default: no.
 
     Returns:
         The handler, or the decorator.
