@@ -111,10 +111,11 @@ NAMES = {
         "MessageEvent",
         "OpenEvent",
         "ReadyState",
+        "UpgradeOptions",
         "WSEvents",
         "WebSocket",
         "WebSocketDisconnectedError",
-        "handshake_of",
+        "get_handshake",
         "upgrade_websocket",
     ),
 }

@@ -120,7 +120,7 @@ async def test_a_websocket_has_the_session_of_its_handshake(new_client):
     assert seen == [["42", {"n": 1}]]
 
 
-async def test_the_handshake_of_a_websocket_can_begin_a_session(new_client):
+async def test_the_get_handshake_a_websocket_can_begin_a_session(new_client):
     client = new_client(store=MemoryStore())
 
     @client.app.use("/a/ws")

@@ -259,7 +259,7 @@ def test_a_client_that_leaves_cancels_the_handler(run: Any) -> None:
             pass
 
     run(main)
-    assert trace == ["open pool", "cancelled", "close pool"]
+    assert trace == ["open pool", "cancelled", "pool: WebSocketDisconnectedError", "close pool"]
 
 
 def test_exits_if_middleware_refuses_afterwards(run: Any) -> None:

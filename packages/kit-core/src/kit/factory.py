@@ -42,19 +42,9 @@ class AppOptions(TypedDict, Generic[B, V], total=False):
 class Factory(Generic[B, V]):
     """Creates apps with the same options, and middleware and handlers with the types of these apps.
 
-    `B` types `c.env`, `V` types `c.var`, as for `Kit`.
-
-    Args:
-        init_app: Called with each new app, to add what all of them need.
-        default_app_options: Options of each app; `create_app` can override them.
-
-    Raises:
-        TypeError: If `init_app` isn't a plain function `(app)`, or `default_app_options` isn't a
-            mapping.
-        ValueError: If an option is unknown.
+    `B` types `c.env`, `V` types `c.var`, as for `Kit`. Created by `create_factory`, which describes
+    the parameters.
     """
-
-    __slots__ = ("_default_options", "_has_used_router", "_init_app")
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
+from kit.authoring.maybe_await import dispose
 from kit.authoring.signatures import describe
 
 __all__ = ("Lifespan",)
@@ -65,7 +66,8 @@ class Lifespan:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Runs the lifespan around the body of the `async with`; see `Kit.running`."""
-        self._check()
+        for check in self.checks:
+            check()
         if self._open is None and not self.children:
             yield
             return
@@ -101,10 +103,6 @@ class Lifespan:
             return f"{whose} yields nothing"
         return f"{whose} isn't running; in a test, enter the test client, or app.running()"
 
-    def _check(self) -> None:
-        for check in self.checks:
-            check()
-
     async def _change(self, changed: Any, step: Awaitable[None]) -> None:
         """Starts or stops; concurrent callers wait for the event."""
         self._changing = changed
@@ -132,10 +130,7 @@ class Lifespan:
         """Checks that no two apps within this one yield different values of one name.
 
         The handlers of one of them would get the value of the other. A value that this app itself
-        yields replaces those of the apps within it.
-
-        Raises:
-            RuntimeError: If they do.
+        yields replaces both.
         """
         for name, value in child.bindings.items():
             other = others.get(name, value)
@@ -150,8 +145,6 @@ class Lifespan:
         assert self._open is not None  # noqa: S101 - checked by the caller
         manager = self._open()
         if not hasattr(manager, "__aenter__"):
-            from kit.authoring.maybe_await import dispose
-
             dispose(manager)
             raise TypeError(
                 f"The lifespan {describe(self._name)} returned {type(manager).__name__}, expected "

@@ -190,8 +190,6 @@ def test_a_handler_that_works_for_a_message_goes_on(run: Any, peer: Any) -> None
             one.say("job")
             await one.hear()
             one.leave()
-            # Somebody has received the departure, in place of the handler.
-            await one.wait(lambda: one.received == 3)
             await see_another_end(peer)
             go_on.set()
 
@@ -234,7 +232,6 @@ def test_nothing_is_kept_of_connections_that_have_ended(run: Any, peer: Any) -> 
     counts: list[int] = []
 
     async def main() -> None:
-        # While a connection is open, all of them are looked at at intervals.
         async with peer().open(serving(waiting)) as open_one:
             await open_one.wait(lambda: open_one.sent)
             for _ in range(3):

@@ -14,7 +14,7 @@ from kit import Context, HTTPException, Kit, Next, Response
 from kit.cookie import get_cookie, set_cookie
 from kit.interface.metadata import get_facts
 from kit.testing import WebSocketRefusedError, test_client
-from kit.websocket import Handshake, WebSocket, WSEvents, handshake_of, upgrade_websocket
+from kit.websocket import Handshake, WebSocket, WSEvents, get_handshake, upgrade_websocket
 
 
 @upgrade_websocket
@@ -459,7 +459,7 @@ def test_a_package_is_told_when_the_acceptance_fails(run: Any, peer: Any) -> Non
 
     @app.get("/")
     async def hands_on(c: Context) -> Response:
-        handshake = handshake_of(c.req.raw)
+        handshake = get_handshake(c.req.raw)
         assert handshake is not None
         return handshake.accept(unreachable, on_refusal=lambda: told.append("refused"))
 
@@ -787,10 +787,10 @@ def test_the_handler_looks_like_its_function() -> None:
 # --- for hosts and packages ----------------------------------------------------------------------
 
 
-def test_handshake_of_a_plain_request() -> None:
+def test_get_handshake_a_plain_request() -> None:
     from kit import Request
 
-    assert handshake_of(Request("http://localhost/")) is None
+    assert get_handshake(Request("http://localhost/")) is None
 
 
 def test_a_later_acceptance_takes_the_place_of_an_earlier_one(run: Any) -> None:

@@ -372,8 +372,12 @@ def test_send_raises_when_the_server_refuses(run: Any, peer: Any) -> None:
     async def main() -> None:
         async with peer().open(serving(handler)) as one:
             await one.wait(lambda: one.sent)
-            one.say("go", "last words")
-            one.leave(4000, fails=True)
+            one.failing = OSError("The client has left")
+            one.say("go")
+            while not codes:
+                await checkpoint()
+            one.say("last words")
+            one.leave(4000)
 
     run(main)
     assert codes == [1006, "last words", 4000]
@@ -429,6 +433,34 @@ def test_cancel_on_disconnect_lets_the_handler_close_in_peace(run: Any, peer: An
         ended.append("done")
 
     run(peer().serve, serving(handler, cancel_on_disconnect=True))
+    assert ended == ["done"]
+
+
+def test_cancel_on_disconnect_lets_a_close_wait_for_its_turn(run: Any, peer: Any) -> None:
+    ended: list[str] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        async with anyio.create_task_group() as group:
+            for name in ("first", "second"):
+                group.start_soon(ws.send, name)
+                await anyio.wait_all_tasks_blocked()
+            closing.set()
+            await ws.close(4000)
+            await checkpoint()
+        ended.append("done")
+
+    async def main() -> None:
+        nonlocal closing
+        closing = anyio.Event()
+        async with peer(room=1).open(serving(handler, cancel_on_disconnect=True)) as one:
+            await closing.wait()
+            one.leave()
+            await anyio.wait_all_tasks_blocked()
+            await one.hear(1)
+            await one.wait(lambda: one.over)
+
+    closing: anyio.Event
+    run(main)
     assert ended == ["done"]
 
 
@@ -830,24 +862,6 @@ def test_a_handler_that_only_sends_reads_ahead_a_little(
             await one.hear(41)
             await one.wait(lambda: one.over)
             assert one.closing == (1000, "")
-
-    run(main)
-
-
-def test_a_handler_that_does_nothing_reads_nothing(run: Any, peer: Any) -> None:
-    async def handler(c: Context, ws: WebSocket) -> None:
-        await ws.send("ready")
-        await anyio.sleep_forever()
-
-    async def main() -> None:
-        one = peer()
-        async with anyio.create_task_group() as group:
-            group.start_soon(one.serve, serving(handler))
-            one.say(*"many messages")
-            await one.hear()
-            await anyio.wait_all_tasks_blocked()
-            assert one.received == 1  # the connect
-            group.cancel_scope.cancel()
 
     run(main)
 

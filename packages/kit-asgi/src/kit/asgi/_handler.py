@@ -90,11 +90,11 @@ class AsgiHandler:
 
     async def _respond_by_websocket(self, request: Request, scope: Scope) -> Response:
         # Here, since most requests open no WebSocket connection.
-        from kit.websocket import handshake_of
+        from kit.websocket import get_handshake
 
         from ._websocket import WebSocketExchange, websocket_scope
 
-        handshake = handshake_of(request)
+        handshake = get_handshake(request)
         assert handshake is not None  # noqa: S101 - it made the scope
         scope = websocket_scope(scope, handshake)
         return await WebSocketExchange(self._app, self._name, scope, handshake).respond()

@@ -34,19 +34,6 @@ class DetachedTask:
             cancelled.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_changed",
-        "_cleans_up",
-        "_has_begun",
-        "_on_end",
-        "_scope",
-        "_task",
-        "_work",
-        "failure",
-        "over",
-    )
-
     def __init__(
         self,
         work: Callable[[], Awaitable[None]],

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from kit.authoring.cancellation import fault_of
 from kit.authoring.maybe_await import settle
@@ -32,7 +31,10 @@ async def run_exits(exits: list[Cleanup], error: BaseException | None) -> None:
         try:
             result = run(error)
             if result is not None and not isinstance(result, bool):
-                result = await _shielded(settle(result, run))
+                from anyio import CancelScope
+
+                with CancelScope(shield=True):
+                    result = await settle(result, run)
             if result:
                 error = None
         except BaseException as raised:
@@ -48,12 +50,3 @@ async def run_exits(exits: list[Cleanup], error: BaseException | None) -> None:
                 )
     if interrupt is not None:
         raise interrupt
-
-
-async def _shielded(work: Any) -> object:
-    from anyio import CancelScope
-
-    result: object = None
-    with CancelScope(shield=True):
-        result = await work
-    return result  # noqa: RET504 - to mypy, a cancel scope may swallow what it cancelled

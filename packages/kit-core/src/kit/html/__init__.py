@@ -81,15 +81,15 @@ def html(template: Any, /, **values: Any) -> Markup:
     if isinstance(template, str):
         if isinstance(template, Markup):
             raise TypeError("html() takes a literal, not Markup, which is HTML already")
-        literals, fields = _parsed(template)
-        parts = [_rendered(_value_of(field.name, values), field) for field in fields]
+        literals, fields = _parse(template)
+        parts = [_render(_get_value(field.name, values), field) for field in fields]
     elif hasattr(template, "interpolations") and hasattr(template, "strings"):
         if values:
             raise TypeError("html() takes no values with a t-string, which has its own")
-        return _of_template_string(template, "text")
+        return _render_template_string(template, "text")
     else:
         raise TypeError(f"html() takes a str or a t-string, not {template!r:.100}")
-    return _joined(literals, parts)
+    return _join(literals, parts)
 
 
 def raw(text: str) -> Markup:
@@ -115,20 +115,20 @@ class _Field(NamedTuple):
     state: str
 
 
-def _of_template_string(template: TemplateString, state: str) -> Markup:
+def _render_template_string(template: TemplateString, state: str) -> Markup:
     literals = template.strings
     states = states_of(literals, state)
     parts = [
-        _rendered(
-            _converted(each.value, each.conversion),
+        _render(
+            _convert(each.value, each.conversion),
             _Field(each.expression, each.format_spec, state),
         )
         for each, state in zip(template.interpolations, states, strict=True)
     ]
-    return _joined(literals, parts)
+    return _join(literals, parts)
 
 
-def _joined(literals: tuple[str, ...], parts: list[str]) -> Markup:
+def _join(literals: tuple[str, ...], parts: list[str]) -> Markup:
     whole = [literals[0]]
     for part, literal in zip(parts, literals[1:], strict=True):
         whole += (part, literal)
@@ -136,7 +136,7 @@ def _joined(literals: tuple[str, ...], parts: list[str]) -> Markup:
 
 
 @lru_cache(maxsize=1024)
-def _parsed(template: str) -> tuple[tuple[str, ...], tuple[_Field, ...]]:
+def _parse(template: str) -> tuple[tuple[str, ...], tuple[_Field, ...]]:
     literals: list[str] = [""]
     fields: list[tuple[str, str]] = []
     try:
@@ -165,7 +165,7 @@ def _parsed(template: str) -> tuple[tuple[str, ...], tuple[_Field, ...]]:
     )
 
 
-def _value_of(name: str, values: dict[str, Any]) -> Any:
+def _get_value(name: str, values: dict[str, Any]) -> Any:
     try:
         return values[name]
     except KeyError:
@@ -173,23 +173,23 @@ def _value_of(name: str, values: dict[str, Any]) -> Any:
         raise ValueError(f"html() has no value for {{{name}}}; values given: {given}") from None
 
 
-def _converted(value: Any, conversion: str | None) -> Any:
+def _convert(value: Any, conversion: str | None) -> Any:
     if conversion is None:
         return value
     return str(value) if conversion == "s" else repr(value) if conversion == "r" else ascii(value)
 
 
-def _rendered(value: Any, field: _Field) -> str:
+def _render(value: Any, field: _Field) -> str:
     if field.state in SRCDOC:
-        return _within_srcdoc(value, field)
+        return _render_within_srcdoc(value, field)
     if value is None or value is True or value is False:
         return ""
     if isinstance(value, (list, tuple, Iterator)):
-        return "".join([_rendered(each, field) for each in value])
+        return "".join([_render(each, field) for each in value])
     if hasattr(value, "__html__"):
-        return _formatted_html(value, field)
+        return _get_html(value, field)
     if hasattr(value, "interpolations") and hasattr(value, "strings"):
-        return _of_template_string(value, field.state)
+        return _render_template_string(value, field.state)
     if isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"html() can't show {{{field.name}}}: decode it, it is {value!r:.100}")
     if is_awaitable(value) or hasattr(value, "__aiter__"):
@@ -203,10 +203,10 @@ def _rendered(value: Any, field: _Field) -> str:
     return escape(format(value, field.spec) if field.spec else value)
 
 
-def _within_srcdoc(value: Any, field: _Field) -> str:
+def _render_within_srcdoc(value: Any, field: _Field) -> str:
     """Returns HTML as the value of an attribute; the browser decodes it before it is parsed."""
     if isinstance(value, (list, tuple, Iterator)):
-        return "".join([_within_srcdoc(each, field) for each in value])
+        return "".join([_render_within_srcdoc(each, field) for each in value])
     is_html = hasattr(value, "__html__") or hasattr(value, "interpolations")
     if not is_html and value not in (None, True, False) and value.__class__ not in (int, float):
         # APPSEC: escaped once it would be parsed as HTML, and the template around it isn't known.
@@ -214,10 +214,10 @@ def _within_srcdoc(value: Any, field: _Field) -> str:
             f"html() can't put the value of {{{field.name}}} in srcdoc, which is HTML again: pass "
             "what html(...) returned, or raw(...) if you trust the value"
         )
-    return escape(str.__str__(_rendered(value, field._replace(state="text"))))
+    return escape(str.__str__(_render(value, field._replace(state="text"))))
 
 
-def _formatted_html(value: Any, field: _Field) -> str:
+def _get_html(value: Any, field: _Field) -> str:
     if field.spec:
         raise ValueError(f"html() can't format {{{field.name}}} as {field.spec!r}: it is HTML")
     return str(value.__html__())

@@ -64,42 +64,42 @@ def states_of(literals: tuple[str, ...], state: str = "text") -> tuple[str, ...]
     element = ""
     states: list[str] = []
     for literal in literals[:-1]:
-        state, element = _after(literal, state, element)
+        state, element = _advance(literal, state, element)
         states.append(state)
     return tuple(states)
 
 
-def _after(literal: str, state: str, element: str) -> tuple[str, str]:
+def _advance(literal: str, state: str, element: str) -> tuple[str, str]:
     """Returns the state behind a literal, and the name of the tag that it is in."""
     position = 0
     if state == "tag":
-        state, position = _after_attribute(_REST_OF_ATTRIBUTE, literal, position)
+        state, position = _pass_attribute(_REST_OF_ATTRIBUTE, literal, position)
     elif state in _REST:
-        position = _end(_REST[state], literal, position)
+        position = _find_end(_REST[state], literal, position)
         if position < len(literal):
             state = "tag"
     while position < len(literal):
         if state == "tag":
-            position = _end(_BETWEEN, literal, position)
+            position = _find_end(_BETWEEN, literal, position)
             if literal.startswith(">", position):
                 position += 1
                 state = element if element in _RAW_TEXT else "text"
             elif position < len(literal):
-                state, position = _after_attribute(_ATTRIBUTE, literal, position)
+                state, position = _pass_attribute(_ATTRIBUTE, literal, position)
             continue
         found = _ENDS[state].search(literal, position)
         if found is None:
             break
         position = found.end()
         if state == "text":
-            state = _opened(found, position == len(literal))
+            state = _open(found, position == len(literal))
             element = "" if found[0].startswith("</") else (found["element"] or "").lower()
         else:
             state = _AFTER.get(state, "text")
     return state, element
 
 
-def _opened(found: re.Match[str], is_last: bool) -> str:
+def _open(found: re.Match[str], is_last: bool) -> str:
     """Returns the state behind a `<` in text and what belongs to it."""
     if found["comment"] or found["declaration"]:
         return "comment" if found["comment"] else "declaration"
@@ -108,21 +108,21 @@ def _opened(found: re.Match[str], is_last: bool) -> str:
     return "name" if is_last else "tag"
 
 
-def _after_attribute(pattern: re.Pattern[str], literal: str, position: int) -> tuple[str, int]:
+def _pass_attribute(pattern: re.Pattern[str], literal: str, position: int) -> tuple[str, int]:
     """Returns the state behind an attribute, or where its value begins, and the position there."""
     found = cast(re.Match[str], pattern.match(literal, position))
     position = found.end()
     if found["quote"]:
-        return _kind_of(found["name"].lower()) + found["quote"], position
+        return _describe_attribute(found["name"].lower()) + found["quote"], position
     return "value" if found["equals"] and position == len(literal) else "tag", position
 
 
-def _kind_of(attribute: str) -> str:
+def _describe_attribute(attribute: str) -> str:
     if attribute == "srcdoc":
         return "srcdoc"
     return "on" if attribute.startswith("on") else ""
 
 
-def _end(pattern: re.Pattern[str], literal: str, position: int) -> int:
+def _find_end(pattern: re.Pattern[str], literal: str, position: int) -> int:
     """Returns the end of what a pattern matches, which may be empty."""
     return cast(re.Match[str], pattern.match(literal, position)).end()

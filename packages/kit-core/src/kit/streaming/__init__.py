@@ -24,6 +24,7 @@ client doesn't take the response for a complete one.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -59,16 +60,12 @@ class _KeepAlive:
     SPEC: WHATWG HTML section 9.2.7: proxies close idle connections.
     """
 
-    __slots__ = ("_between_lines", "_body", "_interval_s", "_over", "_pause", "_quiet_since")
-
     _quiet_since: float
 
     def __init__(self, body: CallbackBody, interval_s: float) -> None:
         self._body = body
         self._interval_s = interval_s
         self._between_lines = True
-        self._over = False
-        self._pause: Any = None
 
     async def around(self, write: Callable[[], Awaitable[None]]) -> None:
         """Runs the callback of the stream, and writes comments until it returns."""
@@ -83,24 +80,18 @@ class _KeepAlive:
                 await write()
             except Exception as error:  # raised below: a task group would wrap it
                 failure = error
-            # Cancels only the pause: a comment that is being sent is sent completely.
-            self._over = True
-            if self._pause is not None:
-                self._pause.cancel()
+            async with self._body.lock:  # a comment that is being sent is sent completely
+                group.cancel_scope.cancel()
         if failure is not None:
             raise failure
 
     async def _comment(self) -> None:
-        from anyio import CancelScope, sleep_until
+        from anyio import sleep_until
 
-        while not self._over:
-            with CancelScope() as self._pause:
+        with suppress(StreamClosedError):
+            while True:
                 await sleep_until(self._quiet_since + self._interval_s)
-            try:
-                if not self._over:
-                    await self._body.put(_KEEP_ALIVE, self._is_due)
-            except StreamClosedError:
-                return
+                await self._body.put(_KEEP_ALIVE, self._is_due)
 
     def _note(self, chunk: bytes) -> None:
         from anyio import current_time
@@ -240,7 +231,8 @@ def _respond(
         await settle(result, callback)
 
     place = f"{name}() for {c.req.method} {ascii(c.req.path)[1:-1]}"
-    body = CallbackBody(place, write, None if on_error is None else _bound(on_error, api))
+    report = None if on_error is None else lambda error: on_error(error, api)
+    body = CallbackBody(place, write, report)
     if keep_alive_s is not None:
         body.callback = partial(_KeepAlive(body, keep_alive_s).around, write)
     api._body = body
@@ -248,9 +240,3 @@ def _respond(
     # connection (RFC 9112 section 6.1, RFC 9110 section 7.6.1), which is the ASGI server's job: it
     # adds "chunked" if there is no Content-Length, and HTTP/2 has neither.
     return c.new_response(body)
-
-
-def _bound(
-    on_error: Callable[[Exception, _Api], object], api: _Api
-) -> Callable[[Exception], object]:
-    return lambda error: on_error(error, api)

@@ -53,25 +53,8 @@ class CallbackBody:
     Args:
         place: Origin of the stream, for the log.
         callback: Writes the body.
-        on_error: Called with an exception of the callback; may return an awaitable. None logs it.
+        on_error: Called with an exception of the callback. None logs it.
     """
-
-    __slots__ = (
-        "_context",
-        "_lock",
-        "_reader",
-        "_scope",
-        "_sink",
-        "aborted",
-        "callback",
-        "closed_early",
-        "gone",
-        "on_abort",
-        "on_error",
-        "on_sent",
-        "over",
-        "place",
-    )
 
     _sink: Sink
 
@@ -90,8 +73,8 @@ class CallbackBody:
         self.closed_early = False
         self.over = False
         self.gone = False
+        self.lock: Any = None  # held while a chunk is sent
         self._context = copy_context()
-        self._lock: Any = None
         self._scope: Any = None
         self._reader: _Reader | None = None
 
@@ -101,20 +84,15 @@ class CallbackBody:
         return self.closed_early or self.aborted or self.over
 
     async def put(self, chunk: bytes, only_if: Callable[[], bool] | None = None) -> None:
-        """Sends a chunk, once those before it have been sent.
+        """Sends a chunk, unless it is empty, after those before it.
 
-        Args:
-            chunk: The chunk. An empty one is not sent.
-            only_if: Called when it is the chunk's turn; if it returns False, nothing is sent.
-
-        Raises:
-            StreamClosedError: If the stream accepts no more data.
+        If `only_if` returns False when it is the chunk's turn, nothing is sent.
         """
         if self.closed:
             await self._refuse()
         if not chunk:
             return
-        async with self._lock:
+        async with self.lock:
             if self.closed:
                 await self._refuse()
             if only_if is not None and not only_if():
@@ -142,8 +120,7 @@ class CallbackBody:
     async def abort(self, *, gone: bool = False) -> None:
         """Cancels the callback where it waits, and calls the functions of `on_abort`.
 
-        Args:
-            gone: Whether nothing reads the body any more, so that there is no connection to drop.
+        With `gone`, nothing reads the body any more, so there is no connection to drop.
         """
         if self.aborted or self.over:
             return
@@ -163,7 +140,7 @@ class CallbackBody:
                     self._log("Exception in an on_abort callback of", error)
 
     async def client_left(self) -> None:
-        """Called by the code that sends the body when the client has disconnected."""
+        """Called when the client has disconnected."""
         await self.abort(gone=True)
 
     async def write_to(self, sink: Sink) -> bool:
@@ -185,13 +162,13 @@ class CallbackBody:
         if self.aborted:
             return False
         self._sink = sink
-        self._lock = Lock(fast_acquire=True)
+        self.lock = Lock(fast_acquire=True)
         failure: Exception | None = None
         try:
             with _seeing(self._context), CancelScope() as self._scope:
                 failure = await self._call()
                 # A task that the callback didn't wait for may still be writing.
-                async with self._lock:
+                async with self.lock:
                     self.over = True
         except BaseException:  # cancelled from outside, e.g. by a server that shuts down
             self._scope = None

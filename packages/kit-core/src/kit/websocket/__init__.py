@@ -38,9 +38,9 @@ from kit.interface.websocket import (
     WSEvents,
 )
 
-from ._handshake import Handshake, handshake_of
+from ._handshake import Handshake, get_handshake
 from ._socket import InvalidMessageError, WebSocket
-from ._upgrade import upgrade_websocket
+from ._upgrade import UpgradeOptions, upgrade_websocket
 
 __all__ = (
     "CloseEvent",
@@ -50,13 +50,14 @@ __all__ = (
     "MessageEvent",
     "OpenEvent",
     "ReadyState",
+    "UpgradeOptions",
     "WSEvents",
     "WebSocket",
     "WebSocketDisconnectedError",
-    "handshake_of",
+    "get_handshake",
     "upgrade_websocket",
 )
 
 # Public classes show the module that they are imported from.
-for _class in (Handshake, InvalidMessageError, WebSocket):
+for _class in (Handshake, InvalidMessageError, UpgradeOptions, WebSocket):
     _class.__module__ = __name__

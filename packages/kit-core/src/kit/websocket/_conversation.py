@@ -5,29 +5,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from types import CoroutineType
 from typing import Any
 
 from kit._support.exception_groups import leaves
-from kit.authoring.cancellation import fault_of
+from kit.authoring.cancellation import Cancellation, fault_of
+from kit.authoring.event_loops import running_trio
 from kit.authoring.maybe_await import is_awaitable, settle
 from kit.authoring.signatures import describe
 from kit.interface import HandlerError, HTTPException
 from kit.interface.websocket import WebSocketDisconnectedError
 from kit.web import Response
 
-from ._socket import (
-    InvalidMessageError,
-    WebSocket,
-    abandon,
-    end,
-    forget_logged,
-    left,
-    look_after,
-    note_logged,
-    path_of,
-    watch_always,
-)
+from ._socket import InvalidMessageError, WebSocket
 
 _logger = logging.getLogger("kit")
 
@@ -52,7 +41,7 @@ async def converse(
         work: The handler.
         ws: The connection.
         function: The function of the user, for errors.
-        cancel_on_disconnect: Whether the handler is cancelled when the client leaves.
+        cancel_on_disconnect: Whether the handler is cancelled as soon as the client leaves.
 
     Returns:
         The exception that the handler raised, or None. If another connection was closed that the
@@ -60,46 +49,33 @@ async def converse(
     """
     code, reason = _NORMAL, ""
     failure: Exception | None = None
+    trio = running_trio()
+    # On asyncio, `finally` blocks may wait; see Cancellation.
+    block: Any = Cancellation() if trio is None else trio.CancelScope()
+    ws._start(block.request if trio is None else block.cancel, cancel_on_disconnect)
     try:
-        if cancel_on_disconnect:
-            from anyio import CancelScope
-
-            with CancelScope() as scope:
-                watch_always(ws, scope.cancel)
-                result = await _checked(work(ws), function)
+        with block:
+            result = await _awaitable(work(ws), function)
+            if result is not None:
                 _check_result(await settle(result, function), function)
-        else:
-            with look_after(ws) as looked_after:
-                result = work(ws)
-                if result.__class__ is not CoroutineType:
-                    result = _checked(result, function)
-                result = await result
-                if result is not None:
-                    _check_result(await settle(result, function), function)
-            if looked_after.is_caught:
-                failure = left(ws)
+        if block.is_caught if trio is None else block.cancelled_caught:
+            failure = ws._disconnected()
     except BaseException as raised:
         try:
             failure = error = fault_of(raised)
         except BaseException:
-            abandon(ws)
+            ws._stop_reading()
             raise
         code, reason = _closing_for(error, ws)
         if code == _FAULT and _is_of_closed(error):
             failure = HandlerError(describe(function), f"used another connection: {error}")
             failure.__cause__ = error
-    ending = end(ws, code, reason)
-    if ending is not None:
-        await ending
+    await ws._end(code, reason)
     return failure
 
 
-def _checked(result: Any, function: object) -> Any:
-    """Returns what a handler returned.
-
-    Raises:
-        HandlerError: If it can't be awaited.
-    """
+def _awaitable(result: Any, function: object) -> Any:
+    """Returns what a handler returned, if it can be awaited."""
     if not is_awaitable(result):
         problem = f"returned {type(result).__name__}: write `async def` for a handler (c, ws)"
         if hasattr(result, "__aiter__"):
@@ -109,11 +85,7 @@ def _checked(result: Any, function: object) -> Any:
 
 
 def _check_result(result: Any, function: object) -> None:
-    """Refuses a response, which a handler may have meant as a refusal.
-
-    Raises:
-        HandlerError: If the result is a response.
-    """
+    """Refuses a response, which a handler may have meant as a refusal."""
     if isinstance(result, Response):
         problem = (
             "returned a Response, but the connection was accepted before: refuse a handshake in "
@@ -125,19 +97,20 @@ def _check_result(result: Any, function: object) -> None:
 async def close_after(error: Exception, ws: WebSocket) -> None:
     """Closes a connection whose handler raised, before the handler cleans up."""
     code, reason = _closing_for(error, ws)
-    note_logged(ws, error)
+    ws._logged = error
     await ws.close(code, reason)
 
 
 def _closing_for(error: Exception, ws: WebSocket) -> tuple[int, str]:
     """Returns the code and reason for an exception, and logs it if it is a fault."""
-    if forget_logged(ws) is error:
+    logged, ws._logged = ws._logged, None  # it refers to `ws`
+    if logged is error:
         return ws.close_code or _NORMAL, ""  # as close_after() has closed the connection
     if ws.close_code is not None and _is_of_closed(error):
         return _NORMAL, ""  # sent to nobody
     code, reason = _code_and_reason(error)
     if code == _FAULT:
-        shown = ascii(path_of(ws))[1:-1]
+        shown = ascii(ws._request.path)[1:-1]
         _logger.error("Exception in the WebSocket handler of %s", shown, exc_info=error)
     return code, reason
 

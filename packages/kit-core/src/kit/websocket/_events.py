@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
+from anyio import CancelScope
 from msgspec import Struct
 
 from kit.authoring.cancellation import fault_of
@@ -27,70 +28,34 @@ _BROKE_OFF = 1006  # RFC 6455, section 7.1.5
 class Open(Struct, frozen=True):
     """The connection was accepted."""
 
-    @property
-    def type(self) -> str:
-        """`open`."""
-        return "open"
+    type: ClassVar[str] = "open"
 
 
 class Message(Struct, frozen=True):
-    """A message arrived.
+    """A message arrived."""
 
-    Attributes:
-        data: The message: str if it is text, bytes if it is binary.
-    """
-
+    type: ClassVar[str] = "message"
     data: str | bytes
-
-    @property
-    def type(self) -> str:
-        """`message`."""
-        return "message"
 
 
 class Closed(Struct, frozen=True):
-    """The connection was closed (WHATWG WebSockets, section 6).
+    """The connection was closed (WHATWG WebSockets, section 6)."""
 
-    Attributes:
-        code: The close code; 1005 if none was sent, 1006 if the connection broke off.
-        reason: The reason given by the closing end; may be empty.
-        was_clean: Whether the closing handshake was completed.
-    """
-
+    type: ClassVar[str] = "close"
     code: int
     reason: str
     was_clean: bool
 
-    @property
-    def type(self) -> str:
-        """`close`."""
-        return "close"
-
 
 class Raised(Struct, frozen=True):
-    """A function of `WSEvents` raised an exception.
+    """A function of `WSEvents` raised an exception."""
 
-    Attributes:
-        error: The exception.
-    """
-
+    type: ClassVar[str] = "error"
     error: Exception
-
-    @property
-    def type(self) -> str:
-        """`error`."""
-        return "error"
-
-
-_OPENED = Open()
 
 
 def check_events(events: Any, function: Any) -> WSEvents:
-    """Checks that a function returned the functions of a connection.
-
-    Raises:
-        HandlerError: If it isn't a `WSEvents`; the message names the function.
-    """
+    """Checks that a function returned the functions of a connection."""
     if not isinstance(events, Mapping):
         raise HandlerError(
             describe(function),
@@ -111,16 +76,9 @@ async def run_events(events: WSEvents, ws: WebSocket) -> None:
 
     An exception is passed to `on_error`, if there is one, and the connection continues; otherwise
     it ends the connection. `on_close` is called in any case, shielded from cancellation.
-
-    Args:
-        events: The functions.
-        ws: The connection.
-
-    Raises:
-        Exception: The exception of a function, unless `on_error` handled it.
     """
     try:
-        await _call(events, "on_open", _OPENED, ws)
+        await _call(events, "on_open", Open(), ws)
         async for data in ws:
             await _call(events, "on_message", Message(data), ws)
     except Exception as error:
@@ -128,8 +86,6 @@ async def run_events(events: WSEvents, ws: WebSocket) -> None:
         raise
     finally:
         if events.get("on_close") is not None:
-            from anyio import CancelScope
-
             code = ws.close_code or _BROKE_OFF
             closed = Closed(code, ws.close_reason, code != _BROKE_OFF)
             with CancelScope(shield=True):  # it may wait, also if the others were cancelled

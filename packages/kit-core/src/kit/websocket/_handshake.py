@@ -65,7 +65,7 @@ class Handshake:
         self._conversation: Conversation | None = None
         self._protocol = ""
         self._on_refusal: Callable[[], object] | None = None
-        self._on_end: list[Callable[[BaseException | None], Awaitable[None]]] | None = None
+        self._on_end: list[Callable[[BaseException | None], Awaitable[None]]] = []
         self._body_given = False
 
     def accept(
@@ -125,8 +125,6 @@ class Handshake:
         Raises:
             RuntimeError: If no handler has accepted the connection.
         """
-        if self._on_end is None:
-            return await self._converse(response)
         try:
             failure = await self._converse(response)
         except BaseException as error:
@@ -161,8 +159,6 @@ class Handshake:
         Args:
             on_end: Called with the exception that ended the conversation or the handshake, or None.
         """
-        if self._on_end is None:
-            self._on_end = []
         self._on_end.append(on_end)
 
     async def end(self, failure: BaseException | None = None) -> None:
@@ -171,7 +167,7 @@ class Handshake:
         Args:
             failure: The exception that ended the conversation or the handshake, or None.
         """
-        ends, self._on_end = self._on_end or (), None
+        ends, self._on_end = self._on_end, []
         for on_end in ends:  # the innermost app first
             await on_end(failure)
 
@@ -201,7 +197,7 @@ def begin(handshake: Handshake, conversation: Conversation, protocol: str) -> No
     handshake._protocol = protocol
 
 
-def handshake_of(request: AnyRequest) -> Handshake | None:
+def get_handshake(request: AnyRequest) -> Handshake | None:
     """Returns the handshake of a request, or None if it is an ordinary request.
 
     Args:

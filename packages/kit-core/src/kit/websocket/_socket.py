@@ -3,19 +3,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Callable
 from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
+from anyio import Event, move_on_after, sleep
+from anyio.lowlevel import checkpoint
+
 from kit._support.json import decode, decode_as, encode, is_malformed
+from kit.authoring.cancellation import fault_of
+from kit.authoring.event_loops import running_trio
+from kit.concurrency import DetachedTask, Signal
+from kit.concurrency._tasks import start_task
 from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
 from kit.request import KitRequest
 
-from ._departures import Departure, LookedAfter
 from ._handshake import Message, Receive, Send
 
 if TYPE_CHECKING:
@@ -36,6 +42,10 @@ _MOST_BYTES_PER_CHARACTER = 4  # RFC 3629, section 3
 # drop it: uvicorn with websockets takes 30 seconds, and never does if it is interrupted.
 _CLOSE_TIMEOUT_S = 10.0
 _DROP_TIMEOUT_S = 40.0
+# How long a handler may take to receive by itself, and then to notice that the client has left.
+_PATIENCE_S = 1.0
+# For one that may have something to do for a message that it got, or may receive the rest.
+_LONG_PATIENCE_S = 10.0
 
 _OPEN = ReadyState.OPEN
 _CLOSED = ReadyState.CLOSED
@@ -67,6 +77,9 @@ class WebSocket:
     closed. Any number of tasks may send; one may receive at a time.
     """
 
+    _cancel_handler: Callable[[], object]
+    _cancels_on_disconnect: bool
+
     def __init__(
         self,
         receive: Receive,
@@ -80,27 +93,22 @@ class WebSocket:
         self._request = request
         self._protocol = protocol
         self._max_size = max_size
-        # PERF: a text of no more is short enough, whatever they are.
-        self._few_characters = max_size // _MOST_BYTES_PER_CHARACTER
         self._state = _OPEN
         self._has_ended = False  # whether there is nothing more to receive
         self._has_given_up = False  # whether it was closed without a close frame
         self._code: int | None = None
         self._reason = ""
+        self._is_sending = False
+        self._senders: deque[Event] = deque()  # tasks that wait for their turn to send
+        self._sends = 0  # in a row, while no task receives
         self._is_receiving = False
         self._has_received = False  # whether the handler ever has
-        self._was_told = False  # whether the handler was told that the connection is closed
-        self._is_sending = False
-        self._senders: deque[Any] | None = None  # tasks that wait to send
-        self._sends = 0  # in a row, while no task receives
-        self._ahead: deque[Message] | None = None  # messages that the handler hasn't received yet
+        self._has_noticed = False  # whether the handler knows that the connection is closed
+        self._timer: Any = None
+        self._reader: DetachedTask | None = None  # None as long as the handler receives by itself
+        self._ahead: deque[str | bytes] = deque()  # messages that the handler hasn't received yet
         self._ahead_bytes = 0
-        self._messages_ahead = 0  # that were ever received ahead
-        self._watcher: Any = None  # the task that receives them
-        self._changed: Any = None
-        self._is_wanted = False
-        self._always_watches = False
-        self._on_left: Callable[[], object] | None = None
+        self._changed = Signal()
         self._logged: Exception | None = None
 
     @property
@@ -144,23 +152,24 @@ class WebSocket:
             TypeError: If it is neither.
             WebSocketDisconnectedError: If the connection is closed.
         """
-        if data.__class__ is str:
-            message: Message = {"type": "websocket.send", "text": data}
-        elif data.__class__ is bytes:
-            message = {"type": "websocket.send", "bytes": data}
+        if isinstance(data, str):
+            message: Message = {"type": "websocket.send", "text": str(data)}
+        elif isinstance(data, (bytes, bytearray, memoryview)):
+            message = {"type": "websocket.send", "bytes": bytes(data)}
         else:
-            message = _message_of(data)
+            raise TypeError(f"ws.send() takes str or bytes, not {type(data).__name__}")
         if self._state is not _OPEN:
             raise self._disconnected()
         if self._is_sending:
-            await self._take_turn()
-        else:
-            self._is_sending = True
+            await self._wait_for_turn()
+        self._is_sending = True
         try:
             if not self._is_receiving:
                 self._sends += 1
                 if self._sends > 1:
-                    await self._look_out()
+                    self._start_reader()
+                if self._sends % _SENDS_IN_A_ROW == 2:  # also at once, so that the reader begins
+                    await checkpoint()
             if self._state is _CLOSED:
                 raise self._disconnected()
             await self._send(message)
@@ -168,10 +177,7 @@ class WebSocket:
             self._leave(_BROKE_OFF, "")
             raise self._disconnected() from error
         finally:
-            if self._senders:
-                self._senders.popleft().set()
-            else:
-                self._is_sending = False
+            self._pass_turn()
 
     async def send_json(self, data: Any, /) -> None:
         """Sends a value as JSON in a text message.
@@ -248,50 +254,41 @@ class WebSocket:
         self._code = code
         self._reason = reason
         self._has_ended = True
-        self._ahead = None
-        if self._changed is not None:
-            self._changed.tell()
+        self._ahead.clear()
+        self._changed.tell()
         await self._send_close()
 
     async def _send_close(self) -> None:
         """Sends the close frame after the messages before it, unless another task has sent it."""
-        from anyio import move_on_after
-
         with move_on_after(_CLOSE_TIMEOUT_S) as patience:
             await self._send_close_in_turn()
         if patience.cancelled_caught:
-            self._give_up()
+            _logger.debug("The client didn't read, so it got no close frame")
+            self._state = _CLOSED
+            self._has_given_up = True
+            self._stop_reading()
+            while self._senders:
+                self._senders.popleft().set()  # they raise
 
     async def _send_close_in_turn(self) -> None:
         if self._is_sending:
-            await self._take_turn()
+            await self._wait_for_turn()
         self._is_sending = True
         try:
             if self._state is _CLOSED:
                 return
-            if self._watcher is not None:
+            if self._reader is not None:
                 # granian doesn't send a close frame while a task receives.
-                await self._watcher.cancel_and_wait()
-            await self._send(
-                {"type": "websocket.close", "code": self._code, "reason": self._reason}
-            )
+                await self._reader.cancel_and_wait()
+            await self._send_close_frame()
         except OSError:  # the client has left, too
             _logger.debug("The client had left before the connection was closed")
         finally:
             self._state = _CLOSED
-            if self._senders:
-                self._senders.popleft().set()
-            else:
-                self._is_sending = False
+            self._pass_turn()
 
-    def _give_up(self) -> None:
-        """Closes a connection whose client doesn't read, without a close frame."""
-        _logger.debug("The client didn't read, so it got no close frame")
-        self._state = _CLOSED
-        self._has_given_up = True
-        abandon(self)
-        while self._senders:
-            self._senders.popleft().set()  # they raise
+    async def _send_close_frame(self) -> None:
+        await self._send({"type": "websocket.close", "code": self._code, "reason": self._reason})
 
     async def _end(self, code: int, reason: str) -> None:
         """Closes the connection when the handler has ended, unless it is closed."""
@@ -302,19 +299,18 @@ class WebSocket:
             # the connection if the app returned before the close frame.
             await self._send_close()
         if self._has_given_up:
-            from anyio import move_on_after
-
             with move_on_after(_DROP_TIMEOUT_S):
                 await self._drop()
+        self._stop_reading()
+        if self._reader is not None:
+            await self._reader.cancel_and_wait()
 
     async def _drop(self) -> None:
         """Lets the server drop a client that doesn't read, as far as it does so."""
         if self._is_sending:
-            await self._take_turn()
+            await self._wait_for_turn()
         try:
-            await self._send(
-                {"type": "websocket.close", "code": self._code, "reason": self._reason}
-            )
+            await self._send_close_frame()
         except Exception as error:  # the client has left, or the server has taken the first frame
             _logger.debug("The server refused a close frame: %r", error)
 
@@ -331,25 +327,25 @@ class WebSocket:
         self._has_received = True
         self._sends = 0
         try:
-            if self._has_ended:
-                raise StopAsyncIteration
-            if self._ahead is None:
-                message = await self._receive()
-            else:
-                message = await self._receive_ahead()
-            if self._has_ended:  # close() was called meanwhile
-                raise StopAsyncIteration
+            data = await (self._receive_data() if self._reader is None else self._take_ahead())
         finally:
             self._is_receiving = False
-        data: str | bytes | None = message.get("text")
         if data is None:
-            data = message.get("bytes")
-            if data is None:
-                self._has_ended = True
-                self._leave(message.get("code"), message.get("reason"))
-                raise StopAsyncIteration
-        if len(data) > self._few_characters:
+            raise StopAsyncIteration
+        if len(data) * _MOST_BYTES_PER_CHARACTER > self._max_size:
             await self._check_size(data)
+        return data
+
+    async def _take_ahead(self) -> str | bytes | None:
+        """Returns the next message that the reader received, or None if there are no more."""
+        while not (self._ahead or self._has_ended):
+            await self._changed.wait()
+        self._has_noticed = self._state is not _OPEN
+        if not self._ahead:
+            return None
+        data = self._ahead.popleft()
+        self._ahead_bytes -= len(data)
+        self._changed.tell()
         return data
 
     async def _check_size(self, data: str | bytes) -> None:
@@ -361,25 +357,31 @@ class WebSocket:
             raise StopAsyncIteration
 
     def _disconnected(self) -> WebSocketDisconnectedError:
-        self._was_told = True
+        self._has_noticed = True
         return WebSocketDisconnectedError(self._code or _BROKE_OFF, self._reason)
 
+    async def _receive_data(self) -> str | bytes | None:
+        """Receives the next message from the server, or returns None if there are no more."""
+        if self._has_ended:
+            return None
+        message = await self._receive()
+        data: str | bytes | None = message.get("text")
+        if data is None:
+            data = message.get("bytes")
+        if data is None:
+            self._has_ended = True
+            self._leave(message.get("code"), message.get("reason"))
+        return None if self._has_ended else data  # close() may have been called meanwhile
+
     def _leave(self, code: int | None, reason: str | None) -> None:
-        """Notes that the client has left, and why, once that is known."""
+        """Notes why the client has left, once that is known; not if the app closed before."""
         if self._state is _OPEN or self._code == _BROKE_OFF:
+            self._state = _CLOSED
             self._code = code or 1005
             self._reason = reason or ""
-        if self._state is _OPEN:
-            self._state = _CLOSED
-            if self._on_left is not None:
-                self._on_left()
 
-    async def _take_turn(self) -> None:
+    async def _wait_for_turn(self) -> None:
         """Waits until the tasks that sent before have sent."""
-        from anyio import Event
-
-        if self._senders is None:
-            self._senders = deque()
         turn = Event()
         self._senders.append(turn)
         try:
@@ -387,179 +389,84 @@ class WebSocket:
         except BaseException:
             if turn in self._senders:
                 self._senders.remove(turn)
-            elif self._senders:
-                self._senders.popleft().set()
             else:
-                self._is_sending = False
+                self._pass_turn()
             raise
+
+    def _pass_turn(self) -> None:
+        if self._senders:
+            self._senders.popleft().set()
+        else:
+            self._is_sending = False
 
     # A handler that doesn't receive wouldn't notice that the client has left. So another task
     # receives for it, up to a limit: the client should wait if the handler can't keep up.
 
-    async def _look_out(self) -> None:
-        """Starts a task that receives while the handler only sends."""
-        if self._watcher is None:
-            self._watch()
-        if self._sends % _SENDS_IN_A_ROW == 2:  # also after the first, so that the task begins
-            from anyio.lowlevel import checkpoint
+    def _start(self, cancel: Callable[[], object], cancel_on_disconnect: bool) -> None:
+        """Makes the handler notice that the client has left.
 
-            await checkpoint()
-
-    def _watch(self) -> None:
-        if self._has_ended or self._state is not _OPEN:
-            return
-        from kit.concurrency import DetachedTask, Signal
-
-        if self._changed is None:
-            self._changed = Signal()
-        if self._ahead is None:
-            self._ahead = deque()
-        self._watcher = DetachedTask(self._receive_for_others, on_end=self._end_watch)
-
-    def _end_watch(self) -> None:
-        watcher, self._watcher = self._watcher, None
-        failure = watcher.failure
-        if failure is not None:
-            _logger.debug("The server failed to receive", exc_info=failure)
-            self._add_ahead({"type": "websocket.disconnect", "code": _BROKE_OFF})
-        self._changed.tell()
-
-    async def _receive_for_others(self) -> None:
-        while True:
-            message = await self._receive()
-            is_wanted = self._is_wanted
-            self._add_ahead(message)
-            # A task that receives goes on by itself, which is faster.
-            if self._state is not _OPEN or (is_wanted and not self._always_watches):
-                return
-            while self._is_full():
-                await self._changed.wait()
-
-    def _add_ahead(self, message: Message) -> None:
-        if message["type"] == "websocket.disconnect":
-            self._leave(message.get("code"), message.get("reason"))
-        else:
-            self._messages_ahead += 1
-        if self._ahead is not None:
-            self._ahead.append(message)
-            self._ahead_bytes += _size_of(message)
-            self._changed.tell()
-
-    def _is_full(self) -> bool:
-        ahead = self._ahead
-        return ahead is not None and (
-            len(ahead) >= _MOST_AHEAD or self._ahead_bytes >= _MOST_AHEAD_BYTES
-        )
-
-    async def _receive_ahead(self) -> Message:
-        """Returns the first message that was received ahead, or waits for one."""
-        while self._ahead is not None and not self._ahead:
-            if self._watcher is None:
-                self._ahead = None
-                return await self._receive()
-            self._is_wanted = True
-            try:
-                await self._changed.wait()
-            finally:
-                self._is_wanted = False
-        if self._ahead is None:  # closed meanwhile
-            return {"type": "websocket.disconnect"}
-        message = self._ahead.popleft()
-        self._ahead_bytes -= _size_of(message)
-        self._changed.tell()
-        return message
-
-
-def websocket_of(
-    receive: Receive, send: Send, request: KitRequest, protocol: str, max_size: int
-) -> WebSocket:
-    """Returns the connection that a handshake has opened."""
-    ws = WebSocket(receive, send, request, protocol, max_size)
-    if receive.__class__ is BuiltinMethodType:
-        # The server is not written in Python, as granian: it loses messages if its `receive` is
+        Args:
+            cancel: Cancels the handler.
+            cancel_on_disconnect: Whether to cancel it at once, even if it has noticed.
+        """
+        self._cancel_handler = cancel
+        self._cancels_on_disconnect = cancel_on_disconnect
+        # A server that isn't written in Python, as granian, loses messages if its `receive` is
         # cancelled, e.g. by a timeout, and doesn't wake it when the connection is closed here.
-        ws._always_watches = True
-        ws._watch()
-    return ws
+        is_native = self._receive.__class__ is BuiltinMethodType
+        if cancel_on_disconnect or is_native or running_trio() is not None:
+            self._start_reader()
+        else:
+            # A handler that receives by itself is faster.
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(_PATIENCE_S, start_task, self._receive_for_handler)
 
+    async def _receive_for_handler(self) -> None:
+        if not self._has_received:
+            self._start_reader()
 
-def watch_always(ws: WebSocket, on_left: Callable[[], object]) -> None:
-    """Starts a task that always receives, and calls a function when the client leaves."""
-    ws._on_left = on_left
-    if not ws._always_watches:
-        ws._always_watches = True
-        ws._watch()
+    def _start_reader(self) -> None:
+        if self._reader is None and not self._has_ended:
+            self._reader = DetachedTask(self._read)
 
+    async def _read(self) -> None:
+        try:
+            while (data := await self._receive_data()) is not None:
+                self._ahead.append(data)
+                self._ahead_bytes += len(data)
+                self._changed.tell()
+                while len(self._ahead) >= _MOST_AHEAD or self._ahead_bytes >= _MOST_AHEAD_BYTES:
+                    await self._changed.wait()
+        except BaseException as raised:
+            failure = fault_of(raised)
+            _logger.debug("The server failed to receive", exc_info=failure)
+            self._has_ended = True
+            self._leave(_BROKE_OFF, "")
+        self._changed.tell()
+        patience_s = self._patience_s()
+        if patience_s is not None:
+            await sleep(patience_s)
+            if self._cancels_on_disconnect or not self._has_noticed:
+                self._cancel_handler()
 
-def look_after(ws: WebSocket) -> LookedAfter:
-    """Returns a context manager for the handler, which ends if the client leaves it unnoticed."""
-    return LookedAfter(partial(_departure_of, ws))
+    def _patience_s(self) -> float | None:
+        """Returns how long the handler may take to notice that the client leaves now.
 
+        None if it notices at once, works for a message that it got, or is closing the connection.
+        """
+        if self._state is ReadyState.CLOSING:
+            return None
+        if self._cancels_on_disconnect:
+            return 0.0
+        if self._is_receiving or self._has_noticed:
+            return None
+        if self._has_received:
+            return _LONG_PATIENCE_S if self._sends > 1 else None
+        return _LONG_PATIENCE_S if self._ahead else _PATIENCE_S
 
-def _departure_of(ws: WebSocket) -> Departure | None:
-    """Returns what a handler knows of its client's departure; None as long as that hasn't left.
-
-    If nobody receives, this starts the task that does.
-    """
-    if ws._state is _OPEN:
-        if ws._watcher is None and not ws._is_receiving:
-            ws._watch()
-        return None
-    if ws._state is not _CLOSED or ws._is_receiving or ws._was_told or ws._has_ended:
-        return "noticed"
-    if not ws._has_received:
-        return "unnoticed, with messages left" if ws._messages_ahead else "unnoticed"
-    return "unnoticed, while sending" if ws._sends > 1 else "noticed"
-
-
-def left(ws: WebSocket) -> WebSocketDisconnectedError:
-    """Returns the error for a handler that was ended because the client has left."""
-    return ws._disconnected()
-
-
-def abandon(ws: WebSocket) -> None:
-    """Ends the task that receives, without waiting for it; the connection is over."""
-    if ws._watcher is not None:
-        ws._watcher.cancel()
-
-
-def path_of(ws: WebSocket) -> str:
-    """Returns the path of the handshake."""
-    return ws._request.path
-
-
-def note_logged(ws: WebSocket, error: Exception) -> None:
-    """Notes that an exception of the handler was already logged."""
-    ws._logged = error
-
-
-def forget_logged(ws: WebSocket) -> Exception | None:
-    """Returns the exception that `note_logged` noted, and drops it, since it refers to `ws`."""
-    error, ws._logged = ws._logged, None
-    return error
-
-
-def end(ws: WebSocket, code: int, reason: str) -> Awaitable[None] | None:
-    """Returns what ends the connection; None if nothing is left to do.
-
-    Args:
-        ws: The connection.
-        code: The close code, unless it is closed.
-        reason: The reason, at most 123 bytes of UTF-8.
-    """
-    if ws._state is _CLOSED and not ws._has_given_up:
-        return None if ws._watcher is None else ws._watcher.cancel_and_wait()
-    return ws._end(code, reason)
-
-
-def _size_of(message: Message) -> int:
-    """Returns about how much memory a message takes."""
-    return len(message.get("text") or message.get("bytes") or b"")
-
-
-def _message_of(data: Any) -> Message:
-    if isinstance(data, str):
-        return {"type": "websocket.send", "text": str(data)}
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        return {"type": "websocket.send", "bytes": bytes(data)}
-    raise TypeError(f"ws.send() takes str or bytes, not {type(data).__name__}")
+    def _stop_reading(self) -> None:
+        """Ends what `_start` has started, without waiting for it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._reader is not None:
+            self._reader.cancel()

@@ -3,17 +3,26 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
 from types import CoroutineType
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
+from typing import (
+    Any,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 from kit.authoring.maybe_await import call, check_answer, is_awaitable, settle
 from kit.authoring.options import OptionChecks
 from kit.authoring.origins import check_origins
-from kit.authoring.route_hooks import is_bindable
+from kit.authoring.route_hooks import bind, is_bindable
 from kit.authoring.signatures import (
     accepts,
     behind_wrappers,
@@ -31,12 +40,11 @@ from kit.interface.metadata import attach, get_facts
 from kit.interface.websocket import WSEvents
 from kit.web import Response
 
-from ._bound import BoundUpgrade
 from ._conversation import converse
 from ._events import check_events, run_events
 from ._handshake import KEY, Handshake, Receive, Send
 from ._handshake import begin as accept
-from ._socket import WebSocket, websocket_of
+from ._socket import WebSocket
 
 _logger = logging.getLogger("kit")
 
@@ -67,44 +75,27 @@ class Upgrades(Protocol):
     def __call__(self, create_events: CreateEvents[B, V], /) -> Upgrade[B, V]: ...
 
 
+class UpgradeOptions(TypedDict, total=False):
+    """The options of `upgrade_websocket`, see there."""
+
+    origins: str | Iterable[str] | IsAllowedOrigin | None
+    protocols: str | Iterable[str]
+    max_message_size_bytes: int | None
+    cancel_on_disconnect: bool
+
+
+@overload
+def upgrade_websocket(handler: H, /, **options: Unpack[UpgradeOptions]) -> H: ...
 @overload
 def upgrade_websocket(
-    handler: H,
-    /,
-    *,
-    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
-    protocols: str | Iterable[str] = (),
-    max_message_size_bytes: int | None = _MOST_BYTES,
-    cancel_on_disconnect: bool = False,
-) -> H: ...
-@overload
-def upgrade_websocket(
-    handler: Handler[B, V],
-    /,
-    *,
-    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
-    protocols: str | Iterable[str] = (),
-    max_message_size_bytes: int | None = _MOST_BYTES,
-    cancel_on_disconnect: bool = False,
+    handler: Handler[B, V], /, **options: Unpack[UpgradeOptions]
 ) -> Upgrade[B, V]: ...
 @overload
 def upgrade_websocket(
-    create_events: CreateEvents[B, V],
-    /,
-    *,
-    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
-    protocols: str | Iterable[str] = (),
-    max_message_size_bytes: int | None = _MOST_BYTES,
-    cancel_on_disconnect: bool = False,
+    create_events: CreateEvents[B, V], /, **options: Unpack[UpgradeOptions]
 ) -> Upgrade[B, V]: ...
 @overload
-def upgrade_websocket(
-    *,
-    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
-    protocols: str | Iterable[str] = (),
-    max_message_size_bytes: int | None = _MOST_BYTES,
-    cancel_on_disconnect: bool = False,
-) -> Upgrades: ...
+def upgrade_websocket(**options: Unpack[UpgradeOptions]) -> Upgrades: ...
 def upgrade_websocket(
     function: Any = None,
     /,
@@ -131,11 +122,11 @@ def upgrade_websocket(
             check protects users who are logged in.
         protocols: The subprotocols that the handler supports, best first. The first one that the
             client offers is chosen; clients that offer none may connect as well.
-        max_message_size_bytes: Largest message to receive; a larger one closes the connection with
-            1009. None for no limit. Servers have their own limits, which apply first.
+        max_message_size_bytes: Largest message to receive, by default 16 MiB; a larger one closes
+            the connection with 1009. None for no limit. Limits of the server apply first.
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves, even if
             messages are left to receive. A client that has sent 16 messages or 64 KiB more than the
-            handler has received is noticed only when the handler catches up.
+            handler has received is noticed only when the handler catches up. Default: no.
 
     Returns:
         The handler, or the decorator.
@@ -155,7 +146,7 @@ def upgrade_websocket(
         ```
     """
     check = OptionChecks("upgrade_websocket")
-    may_connect = _by_origin(check, origins)
+    may_connect = _make_origin_check(check, origins)
     known = check.texts("protocols", protocols)
     for each in known:
         if not is_token(each):
@@ -168,8 +159,8 @@ def upgrade_websocket(
 
     terms = _Terms(may_connect, known, most, cancels)
     if function is None:
-        return lambda function: _handler_of(function, terms)
-    return _handler_of(function, terms)
+        return lambda function: _make_handler(function, terms)
+    return _make_handler(function, terms)
 
 
 class _Terms(NamedTuple):
@@ -181,25 +172,19 @@ class _Terms(NamedTuple):
     cancel_on_disconnect: bool
 
 
-def _handler_of(function: Any, terms: _Terms) -> Any:
+def _make_handler(function: Any, terms: _Terms) -> Any:
     if get_facts(function).others.get("kit_websocket"):
         raise TypeError(
             f"upgrade_websocket() was given {describe(function)}, which it has made a handler "
             "before: call it once"
         )
     if is_bindable(function, websocket=True):
-        return BoundUpgrade(function, lambda bound: _upgrade_by(bound, bound, terms))
-    return _upgrade_by(_beginning_of(function), function, terms)
+        return _BoundUpgrade(function, terms)
+    return _make_upgrade(_make_begin(function), function, terms)
 
 
-def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any]:
-    """Returns the handler.
-
-    Args:
-        begin: Returns a function that runs the connection, given the context of a handshake.
-        function: The function of the handler, for its name, its metadata and errors.
-        terms: The options.
-    """
+def _make_upgrade(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any]:
+    """Returns the handler; `function` is for its name, its metadata and errors."""
     may_connect, protocols, most, cancels = terms
 
     async def upgrade(c: Context[Any, Any]) -> Response:
@@ -213,13 +198,13 @@ def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any
             if origin is not None:
                 await _check_origin(origin, c, may_connect)
         offered = scope.get("subprotocols") if protocols else None
-        protocol = _negotiated(protocols, offered) if offered else ""
+        protocol = _choose_protocol(protocols, offered) if offered else ""
         work: Any = begin(c)
         if work.__class__ is CoroutineType:
             work = await work
 
         def run(receive: Receive, send: Send) -> Awaitable[Exception | None]:
-            ws = websocket_of(receive, send, req, protocol, most)
+            ws = WebSocket(receive, send, req, protocol, most)
             return converse(work, ws, function, cancels)
 
         accept(handshake, run, protocol)
@@ -234,7 +219,42 @@ def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any
     return attach(upgrade, responses=responses, kit_websocket=True)
 
 
-def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] | None:
+class _BoundUpgrade:
+    """A handler that an app binds to each route, such as one above `@typed`.
+
+    Called with only the context of a request, e.g. by a wrapper, it handles the handshake. Called
+    with other arguments, e.g. in a unit test, it calls the original handler.
+    """
+
+    def __init__(self, handler: Any, terms: _Terms) -> None:
+        self._handler = handler
+        self._terms = terms
+        self._bound: dict[tuple[str, str], Any] = {}
+        functools.update_wrapper(self, handler, updated=())
+        attach(self, kit_websocket=True)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) != 1 or kwargs or not isinstance(args[0], Context):
+            return self._handler(*args, **kwargs)
+        c = args[0]
+        routes = c.matched_routes
+        place = ("ALL", "/*")  # as the handler of not_found
+        if routes:
+            route = routes[c.req.route_index]
+            place = (route.method, route.path)
+        return (self._bound.get(place) or self.__kit_bind__(*place))(c)
+
+    def __kit_bind__(self, method: str, pattern: str) -> Any:
+        """Returns the handshake handler for a route; see `kit.authoring.route_hooks`."""
+        bound = bind(self._handler, method, pattern, websocket=True)
+        upgrade = self._bound[method, pattern] = _make_upgrade(bound, bound, self._terms)
+        return upgrade
+
+    def __repr__(self) -> str:
+        return f"upgrade_websocket({self._handler!r})"
+
+
+def _make_origin_check(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] | None:
     """Returns the function that checks an origin; None if all of them may connect."""
     if origins is None:
         return lambda origin, c: is_own_origin(origin, c.req.url)
@@ -248,23 +268,19 @@ def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] |
     return lambda origin, c: origin in known
 
 
-def _beginning_of(function: Any) -> _Begin:
-    """Returns a function that takes a handshake, and returns a function that runs the connection.
-
-    Raises:
-        TypeError: If the function takes neither `(c, ws)` nor `(c)`.
-    """
+def _make_begin(function: Any) -> _Begin:
+    """Returns a function that takes a handshake and returns one that runs the connection."""
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
     shown = behind_wrappers(function)
     is_swapped = parameter_names(shown)[:1] in _OF_CONNECTIONS
     if accepts(shown, 2) and not is_swapped:
-        return lambda c: partial(function, c)
+        return lambda c: functools.partial(function, c)
     if accepts(shown, 1) and not is_swapped:
 
         async def begin_by_events(c: Context[Any, Any]) -> _Work:
             events = await call(function, c)
-            return partial(run_events, check_events(events, function))
+            return functools.partial(run_events, check_events(events, function))
 
         return begin_by_events
     raise TypeError(
@@ -276,12 +292,7 @@ def _beginning_of(function: Any) -> _Begin:
 async def _check_origin(
     origin: str, c: Context[Any, Any], may_connect: Callable[[str, Any], Any]
 ) -> None:
-    """Rejects a handshake from a page of a forbidden origin.
-
-    Raises:
-        HTTPException: 403.
-        TypeError: If the function returned something that can't be an answer, e.g. a coroutine.
-    """
+    """Rejects a handshake from a page of a forbidden origin."""
     # Two headers are joined by a comma, which no origin has: a function might look at the end.
     allowed: Any = "," not in origin and may_connect(origin, c)
     if is_awaitable(allowed):
@@ -297,14 +308,11 @@ async def _check_origin(
     check_answer("upgrade_websocket(origins=...)", allowed)
 
 
-def _negotiated(known: tuple[str, ...], offered: Iterable[str]) -> str:
+def _choose_protocol(known: tuple[str, ...], offered: Iterable[str]) -> str:
     """Returns the first of the known subprotocols that the client offers.
 
     SPEC: RFC 6455 section 4.2.2: the server may choose none. But then a browser fails the
     connection (WHATWG WebSockets, section 4), and other clients may use an unexpected protocol.
-
-    Raises:
-        HTTPException: 400 if it offers only others.
     """
     names = [*offered]
     for each in known:
