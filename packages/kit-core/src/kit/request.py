@@ -78,18 +78,18 @@ class KitRequest:
         self,
         request: Request | None,
         path: str = "/",
-        match_result: Result[Any] | None = None,
+        match_result: Result[Any] = _NO_MATCH,
         scope: Any = None,
         receive: Any = None,
-        limits: Limits | None = None,
+        limits: Limits = _DEFAULT_LIMITS,
     ) -> None:
         self.path = path
         self.route_index = 0
         self._raw = request
         self._scope = scope
         self._receive = receive
-        self._match: Any = match_result or _NO_MATCH
-        self._limits = limits or _DEFAULT_LIMITS
+        self._match: Any = match_result
+        self._limits = limits
         self._query: str | None = None
         self._pairs: list[tuple[str, str]] | None = None
         self._reader: BodyReader | None = None  # once a reader here has taken the body

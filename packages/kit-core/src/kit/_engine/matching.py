@@ -21,7 +21,7 @@ from kit.web import Request
 from kit.web._body_reader import BodyReader
 from kit.web._request import limit_body, served_request
 
-from .paths import is_target, parse_scope_path
+from .paths import parse_scope_path
 
 _MOST_DIGITS = 30  # Python refuses to parse numbers with many thousands of digits
 
@@ -35,7 +35,7 @@ def create_served_context(state: AppState, scope: Any, receive: Any) -> Context[
         receive: Returns the messages of the server.
     """
     path = parse_scope_path(scope)
-    if not is_target(path):
+    if path[0] != "/" or "#" in path:
         return Context(state, scope, receive, path, ([],), _refuse_target, scope["method"])
     if not state.needs_request:
         method = scope["method"]
@@ -78,7 +78,11 @@ def create_context(
 async def _refuse_target(c: Context[Any, Any]) -> None:
     """Responds to a target that is no path. Nothing of the app sees it.
 
-    SPEC: RFC 9112, section 3.2.
+    Some servers pass on targets such as `admin/users`, `*`, or those with a fragment. Code that adds
+    the slash, or encodes or drops the fragment, would read another path than the one that guards
+    were matched with.
+
+    SPEC: RFC 9112, sections 3.2 and 3.2.1.
     """
     c.res = c.text("400 Bad Request: the target must begin with a slash, and have no fragment", 400)
 

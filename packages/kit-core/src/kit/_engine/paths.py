@@ -53,18 +53,6 @@ def _without_root(path: str, decoded: str, root: str) -> str:
     return encode_delimiters(decoded[len(root) :])  # a slash around it is encoded
 
 
-def is_target(path: str) -> bool:
-    """Returns whether a routing path is that of a request target in origin form.
-
-    Some servers pass on other targets, such as `admin/users`, `*`, or those with a fragment. Code
-    that adds the slash, or encodes or drops the fragment, would read another path than the one that
-    guards were matched with.
-
-    SPEC: RFC 9112, sections 3.2 and 3.2.1.
-    """
-    return path[0] == "/" and "#" not in path
-
-
 def path_of_request(request: Request) -> str:
     """Returns the path that a request is routed by, unless the app has a `get_path` of its own.
 
