@@ -22,8 +22,6 @@ from ._forms.urlencoded import decode_urlencoded, last_values
 from ._header_lines import length_line
 from ._streams import Stream, StreamChannel, chunks_of
 
-ClientDisconnectedError.__module__ = "kit.web"  # shown as it is imported
-
 Receive: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
 Refuse: TypeAlias = Callable[[], Exception]
 

@@ -32,6 +32,8 @@ class KitError(Exception):
 class ClientDisconnectedError(Exception):
     """The client disconnected before its request was complete; it can't receive a response."""
 
+    __module__ = "kit.web"  # shown as it is imported
+
 
 class UnsupportedPathError(KitError, ValueError):
     """A router can't add a route: the pattern is invalid, or the router doesn't support it.

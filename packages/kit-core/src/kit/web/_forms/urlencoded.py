@@ -142,15 +142,13 @@ def _bytes_decoded_at_once(data: bytes) -> str | None:
     """Does the same for a form with any escapes, or with bytes that aren't UTF-8."""
     if len(data) > _PIECE_BYTES:
         return None
-    pieces = data.replace(b"+", b" ").split(b"%")
-    place = 0
-    for piece in pieces:
-        if place:
-            byte = _BYTES_INSIDE.get(piece[:2])
-            if byte is None:
-                return None
-            pieces[place] = byte + piece[2:]
-        place += 1  # noqa: SIM113 - PERF: enumerate() makes a tuple for each
+    first, *rest = data.replace(b"+", b" ").split(b"%")
+    pieces = [first]
+    for piece in rest:
+        byte = _BYTES_INSIDE.get(piece[:2])
+        if byte is None:
+            return None
+        pieces.append(byte + piece[2:])
     return _text(b"".join(pieces))
 
 
