@@ -190,7 +190,7 @@ def test_what_is_declared_may_be_imported(workspace: Workspace) -> None:
 
 
 def test_private_modules_lie_in_folders(workspace: Workspace) -> None:
-    workspace.write(f"{CORE}/_app/mount.py", "")
+    workspace.write(f"{CORE}/_registration/mount.py", "")
     workspace.write(f"{CORE}/__main__.py", "")
     workspace.script(code=0)
     workspace.write(f"{CORE}/_mount.py", "")

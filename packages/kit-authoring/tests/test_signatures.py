@@ -30,7 +30,7 @@ def test_public_names() -> None:
     assert kit.authoring.signatures.__all__ == (
         "accepts",
         "behind_wrappers",
-        "code_of",
+        "find_code",
         "copy_names",
         "describe",
         "describe_signature",

@@ -41,9 +41,9 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from kit._app.in_thread import in_thread
     from kit._engine.paths import path_of_request
-    from kit._support.limits import Limits
+    from kit._limits import Limits
+    from kit._registration.in_thread import in_thread
     from kit.app import Kit
     from kit.context import Context
     from kit.interface import HTTPException, Next
@@ -83,9 +83,9 @@ __all__ = (
 
 # Imported at first use, by module: an app needs few of them.
 _NAMES = {
-    "kit._app.in_thread": "in_thread",
+    "kit._registration.in_thread": "in_thread",
     "kit._engine.paths": "path_of_request",
-    "kit._support.limits": "Limits",
+    "kit._limits": "Limits",
     "kit.app": "Kit",
     "kit.context": "Context",
     "kit.interface": "HTTPException Next",

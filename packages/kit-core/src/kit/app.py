@@ -8,8 +8,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
 
-from kit._app.parts import ONE_FOR_ALL, check_options
-from kit._app.registration import (
+from kit._engine.framing import without_body
+from kit._engine.handlers import compose, final_response
+from kit._engine.matching import create_context
+from kit._engine.paths import path_of_request
+from kit._limits import Limits
+from kit._registration.parts import ONE_FOR_ALL, check_options
+from kit._registration.registrations import (
     Registrations,
     Verb,
     check_function,
@@ -19,15 +24,10 @@ from kit._app.registration import (
     split_arguments,
     strings,
 )
-from kit._engine.framing import without_body
-from kit._engine.handlers import compose, final_response
-from kit._engine.matching import create_context
-from kit._engine.paths import path_of_request
+from kit._routing.app_state import AppState
+from kit._routing.table import RouteTable
 from kit._serving.asgi import ASGIApplication
 from kit._serving.rsgi import import_rsgi
-from kit._state.app_state import AppState
-from kit._state.table import RouteTable
-from kit._support.limits import Limits
 from kit.authoring.caller_frame import describe_call_site
 from kit.context import B, Context, V
 from kit.http.paths import merge_path
@@ -39,8 +39,8 @@ from kit.router import default_router
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from kit._app.registration import HandlerT, Use
-    from kit._app.types import (
+    from kit._registration.registrations import HandlerT, Use
+    from kit._registration.types import (
         AnyHandler,
         ApplicationHandler,
         ErrorHandler,
@@ -120,9 +120,9 @@ class Kit(ASGIApplication, Generic[B, V]):
         if router is None:
             routing = (default_router(), default_router)
         else:
-            from kit._app.routers import router_of  # PERF: most apps have none
+            from kit._registration.routers import resolve_router  # PERF: most apps have none
 
-            routing = router_of(router)
+            routing = resolve_router(router)
         open_lifespan = None if lifespan is None else partial(lifespan, self)
         self._state = AppState(
             table=RouteTable(*routing, strict=strict is not False),
@@ -487,7 +487,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         call = f"mount({path!r}, ...)"
         if isinstance(application_handler, Kit):
             raise TypeError(f"{call} was given a Kit app: use route(), or mount its fetch method")
-        from kit._app.mount import mounted_handler  # here, since most apps mount nothing
+        from kit._registration.mount import mounted_handler  # here, since most apps mount nothing
 
         handler = mounted_handler(call, application_handler, option_handler, replace_request)
         self._registrations.add([METHOD_NAME_ALL], [merge_path(path, "*")], [handler])
@@ -519,7 +519,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             UnsupportedPathError: If the router doesn't support a route, and only detects it now.
             TypeError: If an argument is of the wrong type.
         """
-        from kit._app.requesting import check_fetch  # here, since apps on servers don't need it
+        from kit._serving.in_process import check_fetch  # here, since apps on servers don't need it
 
         state = self._state
         check_fetch(request, env, execution_ctx)
@@ -536,7 +536,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             raise
         scope = request.scope
         if c._exits is not None or (scope is not None and "kit.websocket" in scope):
-            from kit._app.ending import end_in_process
+            from kit._serving.in_process import end_in_process
 
             await end_in_process(request, response, c._run_exits)
         return response
@@ -580,7 +580,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             response = await app.request("/books", method="POST", json={"title": "Dune"})
             ```
         """
-        from kit._app.requesting import build_request
+        from kit._serving.in_process import build_request
 
         keywords = {"method": method, "headers": headers, "body": body}
         request = build_request(input, init, keywords, json)
@@ -638,7 +638,7 @@ class Kit(ASGIApplication, Generic[B, V]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            from kit._support.hints import hint
+            from kit._hints import hint
 
             text = f"{type(self).__name__!r} object has no attribute {name!r}{hint('app', name)}"
             raise AttributeError(text, name=name, obj=self)

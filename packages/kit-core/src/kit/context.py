@@ -9,20 +9,20 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
-from kit._response.building import (
+from kit._json import encode, encode_plainly, encode_with_aliases
+from kit._responses import (
+    close_discarded,
     joined,
     lines_to_keep,
     make_response,
     own,
+    settle,
     take_over,
     without_representation,
 )
-from kit._response.discarded import close_discarded
-from kit._response.results import settle
-from kit._state.no_bindings import NoBindings
-from kit._support.json import encode, encode_plainly, encode_with_aliases
-from kit._support.struct import Opaque, Struct, with_plain_stores
-from kit.authoring.cancellation import fault_of, is_fault
+from kit._routing.no_bindings import NoBindings
+from kit._struct import Opaque, Struct, with_plain_stores
+from kit.authoring.cancellation import find_fault, is_fault
 from kit.authoring.maybe_await import check_second
 from kit.authoring.signatures import describe
 from kit.interface import HandlerError
@@ -52,8 +52,8 @@ from kit.web._response import (
 )
 
 if TYPE_CHECKING:
-    from kit._state.app_state import AppState
-    from kit._state.route import Route
+    from kit._routing.app_state import AppState
+    from kit._routing.route import Route
     from kit.concurrency._background import BackgroundTasks
     from kit.interface import Cleanup, ExecutionContext, HTTPException
     from kit.interface import Response as AnyResponse
@@ -705,7 +705,7 @@ def _no_text(call: str, data: Any) -> TypeError:
     return TypeError(f"{call} takes a str, not {type(data).__name__}")
 
 
-def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:
+def get_scope(c: Context[Any, Any]) -> dict[str, Any] | None:
     """Returns the scope of a request. PERF: a served request has it already."""
     return c._scope or c.req.raw.scope
 
@@ -756,7 +756,7 @@ async def end_request(c: Context[Any, Any], error: BaseException | None) -> None
     if error is None or isinstance(error, Exception):
         await c._end(error)
     elif is_fault(error):
-        fault = fault_of(error)
+        fault = find_fault(error)
         await c._end(fault)
         raise fault
     else:

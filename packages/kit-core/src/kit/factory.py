@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
-from kit._app.types import AnyHandler, GetPath
-from kit._support.limits import Limits
+from kit._limits import Limits
+from kit._registration.types import AnyHandler, GetPath
 from kit.app import Kit, OpenLifespan
 from kit.authoring.maybe_await import dispose, is_awaitable, plain_result
 from kit.authoring.options import OptionChecks

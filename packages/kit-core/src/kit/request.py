@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
+from kit import _json as _json
+from kit._limits import LIMITS, Limits, header_too_large
 from kit._request.conversion import check_absent_param, convert_value, convert_values
 from kit._request.fields import query_pairs, query_value
 from kit._request.parse_body import collect, nest
 from kit._request.validated import check_validated
-from kit._support import json as _json
-from kit._support.limits import LIMITS, Limits, header_too_large
 from kit.http.media_types import URLENCODED, media_type
 from kit.http.paths import decode_component
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget

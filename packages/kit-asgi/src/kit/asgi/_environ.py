@@ -34,8 +34,8 @@ def scope_of_environ(environ: Mapping[str, Any], state: Mapping[str, Any]) -> Sc
         environ: The environ.
         state: The state that the application set in its lifespan.
     """
-    root = _bytes_of(environ.get("SCRIPT_NAME"))
-    path = root + _bytes_of(environ.get("PATH_INFO")) or b"/"
+    root = _encode_field(environ.get("SCRIPT_NAME"))
+    path = root + _encode_field(environ.get("PATH_INFO")) or b"/"
     server = (environ["SERVER_NAME"], int(environ["SERVER_PORT"]))
     return {
         "type": "http",
@@ -45,7 +45,7 @@ def scope_of_environ(environ: Mapping[str, Any], state: Mapping[str, Any]) -> Sc
         "scheme": environ["wsgi.url_scheme"],
         "path": path.decode("utf-8", "replace"),
         "raw_path": _raw_path(environ, path),
-        "query_string": _bytes_of(environ.get("QUERY_STRING")),
+        "query_string": _encode_field(environ.get("QUERY_STRING")),
         "root_path": root.decode("utf-8", "replace"),
         "headers": [*_headers(environ)],
         "client": _client(environ),
@@ -56,7 +56,7 @@ def scope_of_environ(environ: Mapping[str, Any], state: Mapping[str, Any]) -> Sc
     }
 
 
-def _bytes_of(value: str | None) -> bytes:
+def _encode_field(value: str | None) -> bytes:
     return (value or "").encode("latin-1")
 
 
@@ -70,7 +70,7 @@ def _raw_path(environ: Mapping[str, Any], path: bytes) -> bytes:
     # SPEC: RFC 9112 section 3.2.2, the absolute form.
     if not target.startswith("/") and "://" in target.partition("?")[0]:
         target = "/" + target.partition("://")[2].partition("/")[2]
-    raw = _bytes_of(target.partition("?")[0])
+    raw = _encode_field(target.partition("?")[0])
     return raw if unquote_to_bytes(raw) == path else quote(path, safe=_SAFE_IN_PATH).encode()
 
 
@@ -82,7 +82,7 @@ def _headers(environ: Mapping[str, Any]) -> Iterator[tuple[bytes, bytes]]:
             name = key.removeprefix("HTTP_") if key.startswith("HTTP_") else ""
         # Some servers have CONTENT_TYPE under both names.
         if name and (key in _UNPREFIXED or name not in _UNPREFIXED):
-            yield name.replace("_", "-").lower().encode("latin-1"), _bytes_of(value)
+            yield name.replace("_", "-").lower().encode("latin-1"), _encode_field(value)
 
 
 def _client(environ: Mapping[str, Any]) -> tuple[str, int] | None:

@@ -16,7 +16,7 @@ from kit.web import Request, Response
 
 from ._exchange import Exchange
 from ._lifespan import run_lifespan
-from ._scope import is_ambiguous, scope_of
+from ._scope import build_scope, is_ambiguous
 from ._to_wsgi import WsgiApplication
 from ._types import Scope
 
@@ -75,7 +75,7 @@ class AsgiHandler:
         wait_until = next(
             (each.wait_until for each in arguments if hasattr(each, "wait_until")), None
         )
-        scope = scope_of(request, self._lifespan.bindings)
+        scope = build_scope(request, self._lifespan.bindings)
         if not self._takes_all_paths and is_ambiguous(request, scope):
             raise HTTPException(
                 400,
@@ -160,13 +160,13 @@ def from_wsgi(
         TypeError: If it is not a WSGI application.
         ValueError: If `workers` is below 1.
     """
-    from ._wsgi import asgi_of
+    from ._wsgi import wrap_wsgi
 
     _check("from_wsgi() takes a WSGI application (environ, start_response)", wsgi_app, 2)
     check = OptionChecks("from_wsgi")
     check.number("workers", workers, least=1)
     check.flag("ambiguous_paths", ambiguous_paths)
-    return AsgiHandler(asgi_of(wsgi_app, workers), wsgi_app, ambiguous_paths=ambiguous_paths)
+    return AsgiHandler(wrap_wsgi(wsgi_app, workers), wsgi_app, ambiguous_paths=ambiguous_paths)
 
 
 def to_wsgi(asgi_app: AsgiApp, /, *, shutdown_timeout: float = 10.0) -> WsgiApplication:

@@ -25,7 +25,7 @@ _MISLEADING = re.compile(r"\A//|[\\\t\n\r]|(?:\A|/)\.{1,2}(?:/|\Z)")
 _RESOLVED = re.compile(r"[\\\0]|(?:\A|/)\.{1,2}(?:/|\Z)")
 
 
-def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
+def build_scope(request: Request, state: Mapping[str, Any] | None) -> Scope:
     """Returns the ASGI scope of a request.
 
     SPEC: ASGI HTTP, "HTTP Connection Scope".
@@ -56,7 +56,7 @@ def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
         "root_path": request.root_path,
         "headers": headers,
         "client": around.get("client"),
-        "server": around.get("server") or _server_of(request.url),
+        "server": around.get("server") or _parse_server(request.url),
         # These extensions (trailers, push, files) are messages to the server, which gets none here.
         "extensions": {
             name: value
@@ -105,7 +105,7 @@ def _parts(url: str) -> tuple[str, str, str, str]:
     return scheme, host.rpartition("@")[2], slash + path, query
 
 
-def _server_of(url: str) -> tuple[str, int]:
+def _parse_server(url: str) -> tuple[str, int]:
     parsed = URL(url)
     port = parsed.port or (443 if parsed.protocol == "https:" else 80)
     return parsed.hostname.strip("[]"), int(port)

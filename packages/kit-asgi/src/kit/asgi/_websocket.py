@@ -175,7 +175,7 @@ class WebSocketExchange:
             self._response = self._handshake.accept(
                 self._converse,
                 protocol=message.get("subprotocol") or "",
-                headers=self._headers_of(message).raw,
+                headers=self._parse_headers(message).raw,
                 on_refusal=self._refuse,
             )
             self._changed.tell()
@@ -196,13 +196,13 @@ class WebSocketExchange:
             raise RuntimeError(f"{self._name} sent {kind!r} instead of a response to the handshake")
 
     def _make_denial(self, head: Message) -> Response:
-        headers = self._headers_of(head)
+        headers = self._parse_headers(head)
         try:
             return Response(bytes(self._body) or None, status=head["status"], headers=headers)
         except (KeyError, TypeError, ValueError) as error:
             raise self._invalid(head, error) from error
 
-    def _headers_of(self, message: Message) -> Headers:
+    def _parse_headers(self, message: Message) -> Headers:
         try:
             return Headers(
                 (bytes(name).decode("latin-1"), bytes(value).decode("latin-1"))

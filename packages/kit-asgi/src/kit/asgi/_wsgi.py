@@ -25,7 +25,7 @@ _SMALL_BODY_BYTES = 64 * 1024
 _ASCII = bytes(range(128))
 
 
-def asgi_of(wsgi_app: Callable[..., Iterable[bytes]], workers: int) -> Callable[..., Any]:
+def wrap_wsgi(wsgi_app: Callable[..., Iterable[bytes]], workers: int) -> Callable[..., Any]:
     """Returns an ASGI application that runs a WSGI application.
 
     Its scope must contain `kit.is_gone`, a function that returns whether the response is no longer

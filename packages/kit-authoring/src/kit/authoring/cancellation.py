@@ -12,7 +12,7 @@ from .event_loops import running_trio
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ("Cancellation", "fault_of", "is_cancelled", "is_fault", "is_shielded")
+__all__ = ("Cancellation", "find_fault", "is_cancelled", "is_fault", "is_shielded")
 
 # How often a cancellation that has to wait for a shield is tried again.
 _RETRY_S = 0.01
@@ -49,7 +49,7 @@ def is_cancelled() -> bool:
 
 
 def is_fault(error: BaseException) -> bool:
-    """Returns whether an exception is an error of the code that raised it; see `fault_of`.
+    """Returns whether an exception is an error of the code that raised it; see `find_fault`.
 
     Args:
         error: An exception that was raised in the running task.
@@ -62,7 +62,7 @@ def is_fault(error: BaseException) -> bool:
     return running_trio() is not None or not is_cancelled()
 
 
-def fault_of(error: BaseException) -> Exception:
+def find_fault(error: BaseException) -> Exception:
     """Returns the error of code that raised CancelledError although its task wasn't cancelled.
 
     That happens if the code awaits a task that was cancelled, or raises the exception by itself. As

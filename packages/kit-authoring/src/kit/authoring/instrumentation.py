@@ -346,14 +346,14 @@ def check_exclude(
         return matches(c.req.path)
 
     def by_path_or_function(c: Context[Any, Any]) -> bool | Awaitable[bool]:
-        return bool(patterns and matches(c.req.path)) or _any_of(functions, c)
+        return bool(patterns and matches(c.req.path)) or _call_until_true(functions, c)
 
     if functions:
         return by_path_or_function
     return by_path if patterns else None
 
 
-async def _any_of(functions: Iterable[Callable[..., Any]], c: Context[Any, Any]) -> bool:
+async def _call_until_true(functions: Iterable[Callable[..., Any]], c: Context[Any, Any]) -> bool:
     for function in functions:
         try:
             result = await call(function, c)

@@ -197,7 +197,7 @@ def check_second(c: Context[Any, Any], response: Response, function: object) -> 
         HandlerError: Unless the response is `c.res`, or has nothing that `c.res` doesn't have.
     """
     res = c.res
-    if response is not res and not _has_all_of(res, response):
+    if response is not res and not _has_all_from(res, response):
         raise HandlerError(
             describe(function),
             "returned a Response after `await next()` or after setting c.res, which would be "
@@ -205,7 +205,7 @@ def check_second(c: Context[Any, Any], response: Response, function: object) -> 
         )
 
 
-def _has_all_of(res: Response, other: Response) -> bool:
+def _has_all_from(res: Response, other: Response) -> bool:
     """Whether a response has everything of another one, which is e.g. an earlier state of it."""
     body = res.body
     if body is not None and not isinstance(body, bytes):

@@ -358,7 +358,7 @@ def _holds_model(kind: Any, seen: set[int]) -> bool:
     if id(kind) in seen:
         return False
     seen.add(id(kind))
-    return any(_holds_model(part, seen) for part in _parts_of(kind))
+    return any(_holds_model(part, seen) for part in _list_parts(kind))
 
 
 def _holds_keys(kind: Any, seen: set[int]) -> bool:
@@ -372,10 +372,10 @@ def _holds_keys(kind: Any, seen: set[int]) -> bool:
     has_safe_keys = is_typeddict(origin) or (arguments and arguments[0] in (str, bytes, bool))
     if is_hashed and not has_safe_keys:
         return True
-    return any(_holds_keys(part, seen) for part in _parts_of(kind))
+    return any(_holds_keys(part, seen) for part in _list_parts(kind))
 
 
-def _parts_of(kind: Any) -> list[Any]:
+def _list_parts(kind: Any) -> list[Any]:
     """Returns the types within a type: arguments, members, and those of fields."""
     # The result of `type X = ...` has a __value__.
     parts = [getattr(kind, "__value__", None), *get_args(kind)]

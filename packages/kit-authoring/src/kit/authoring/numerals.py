@@ -223,7 +223,7 @@ def refuse_collisions(raw: Any) -> None:
             continue
         if len(items) <= _FEW:
             continue
-        keys = [_key_of(each) for each in items]
+        keys = [_build_key(each) for each in items]
         different = len({text for text, _ in keys})
         if different - len({number for _, number in keys}) > _FEW:
             _refuse(_COLLISIONS, path)
@@ -247,7 +247,7 @@ def _holds(value: Any) -> bool:
     return isinstance(value, (dict, list, tuple))
 
 
-def _key_of(value: Any) -> tuple[str, int]:
+def _build_key(value: Any) -> tuple[str, int]:
     """Returns a text that equal values share, and the hash of the value as a key.
 
     The hash of a text is random for each process, so a client can't choose it.
@@ -255,10 +255,10 @@ def _key_of(value: Any) -> tuple[str, int]:
     if isinstance(value, str):
         return _key_of_text(value)
     if isinstance(value, (list, tuple)):
-        keys = [_key_of(each) for each in value]
+        keys = [_build_key(each) for each in value]
         return repr([text for text, _ in keys]), hash(tuple(number for _, number in keys))
     if isinstance(value, dict):
-        return _key_of([*value.values()])
+        return _build_key([*value.values()])
     return str(value), hash(value) if value.__hash__ is not None else id(value)
 
 
@@ -393,7 +393,7 @@ class _Reader:
             case inspect.FloatType():
                 return _check_float if self._is_text else None
             case inspect.UnionType():
-                return _all_of([self.read(each, rules) for each in node.types])
+                return _combine_checks([self.read(each, rules) for each in node.types])
             case inspect.SetType() | inspect.FrozenSetType():
                 check = self.read(node.item_type)
                 return None if check is None else _check_set(check)
@@ -431,7 +431,7 @@ def _call(check: _Check | None, value: Any, raw: Any, path: str) -> None:
         check(value, raw, path)
 
 
-def _all_of(checks: list[_Check | None]) -> _Check | None:
+def _combine_checks(checks: list[_Check | None]) -> _Check | None:
     real = [each for each in checks if each is not None]
     if len(real) < 2:
         return real[0] if real else None

@@ -14,10 +14,10 @@ from typing import Any
 __all__ = (
     "accepts",
     "behind_wrappers",
-    "code_of",
     "copy_names",
     "describe",
     "describe_signature",
+    "find_code",
     "is_async",
     "is_factory",
     "is_generator",
@@ -101,7 +101,7 @@ def accepts(function: Any, count: int) -> bool:
     return True
 
 
-def code_of(function: Any) -> CodeType | None:
+def find_code(function: Any) -> CodeType | None:
     """Returns the Python code of a function; None if it has none, or is a mock of a function."""
     code = getattr(function, "__code__", None)
     return code if type(code) is CodeType else None
@@ -116,7 +116,7 @@ def parameter_names(function: Any) -> tuple[str, ...]:
     Returns:
         The names, without that of a method's object; empty for callables without Python code.
     """
-    code = code_of(function)
+    code = find_code(function)
     names = () if code is None else code.co_varnames[: code.co_argcount]
     return names[1:] if type(function) is MethodType else names
 
@@ -265,7 +265,7 @@ def describe(handler: object) -> str:
     name = getattr(handler, "__qualname__", None)
     if not isinstance(name, str):  # that of a mock is a mock
         name = type(handler).__qualname__
-    code = code_of(handler)
+    code = find_code(handler)
     if code is None:
         module = getattr(handler, "__module__", None)
         return f"{module if isinstance(module, str) else '?'}.{name}"
@@ -366,10 +366,10 @@ def behind_wrappers(function: Any) -> Any:
         The innermost function; a wrapper with its own parameters, which may differ from those of
         the wrapped function, is returned itself.
     """
-    code = code_of(function)
+    code = find_code(function)
     while code is not None and code.co_flags & _CO_VARARGS and hasattr(function, "__wrapped__"):
         function = function.__wrapped__
-        code = code_of(function)
+        code = find_code(function)
     return function
 
 

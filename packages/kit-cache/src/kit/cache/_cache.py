@@ -21,7 +21,7 @@ from ._failures import Failures
 from ._finding import Finder, Found, stored_under
 from ._flights import Flight, Flights
 from ._keeping import Keeper
-from ._keys import key_of, paths_to_invalidate
+from ._keys import build_key, paths_to_invalidate
 from ._options import Options
 from ._policy import NONCE, has_nonce, is_for_one
 from ._preconditions import hidden, is_conditional, is_not_modified
@@ -104,7 +104,7 @@ class Cache:
             await self._invalidate(c)
             self._tell(c, "fwd=method")
             return None
-        key = await key_of(c, self._options, headers)
+        key = await build_key(c, self._options, headers)
         if key is None or not _PASSED.isdisjoint(headers):
             await next()
             self._tell(c, "fwd=bypass")

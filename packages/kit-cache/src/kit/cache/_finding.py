@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ._entries import Entry, Key, Variants
 from ._failures import Failures
-from ._keys import variant_of
+from ._keys import build_variant_key
 from ._options import Options
 from ._policy import may_be_sent, vary_values
 from ._store import RequestView
@@ -77,7 +77,7 @@ class Finder:
             stored = await store.get(key)
             if isinstance(stored, Variants):
                 names = stored.names
-                variant = variant_of(key, vary_values(headers, names))
+                variant = build_variant_key(key, vary_values(headers, names))
                 stored = await store.get(variant)
             self._failures.worked()
         except Exception:
@@ -98,4 +98,4 @@ def stored_under(headers: Mapping[str, str], key: Key, entry: Entry) -> Key:
         key: The key of the URL.
         entry: The response.
     """
-    return variant_of(key, vary_values(headers, entry.vary)) if entry.vary else key
+    return build_variant_key(key, vary_values(headers, entry.vary)) if entry.vary else key

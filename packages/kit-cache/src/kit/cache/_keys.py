@@ -16,7 +16,9 @@ from ._entries import Key
 from ._options import Options
 
 
-async def key_of(c: Context[Any, Any], options: Options, headers: Mapping[str, str]) -> Key | None:
+async def build_key(
+    c: Context[Any, Any], options: Options, headers: Mapping[str, str]
+) -> Key | None:
     """Returns the key of a request; None if its response must not be stored.
 
     Args:
@@ -51,7 +53,7 @@ async def key_of(c: Context[Any, Any], options: Options, headers: Mapping[str, s
     )
 
 
-def variant_of(key: Key, values: tuple[tuple[str, str | None], ...]) -> Key:
+def build_variant_key(key: Key, values: tuple[tuple[str, str | None], ...]) -> Key:
     """Returns the key of the response for specific values of request headers.
 
     Args:

@@ -60,7 +60,7 @@ class MemoryStore:
         """Stores a value, unless it is larger than `max_size`."""
         if key in self._kept:
             self._remove(key)
-        size = _size_of(key, stored)
+        size = _estimate_size(key, stored)
         if size > self._max_size or ttl <= 0:
             return
         self._kept[key] = _Kept(stored, size, time.monotonic() + ttl)
@@ -87,7 +87,7 @@ class MemoryStore:
             del self._groups[key[:2]]
 
 
-def _size_of(key: Key, stored: Stored) -> int:
+def _estimate_size(key: Key, stored: Stored) -> int:
     size = _OVERHEAD_BYTES + sum(len(part) for part in key)
     if isinstance(stored, Entry):
         size += len(stored.body) + sum(len(name) + len(value) for name, value in stored.headers)

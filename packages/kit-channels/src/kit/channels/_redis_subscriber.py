@@ -278,7 +278,7 @@ class Subscriber:
             channel = name[len(self._prefix) :].decode()
             # Other messages belong to an earlier subscription that has ended.
             if channel in self._confirmed:
-                self._receiver.deliver(channel, _message_of(payload))
+                self._receiver.deliver(channel, _parse_message(payload))
         elif not isinstance(answer, list) or answer[0] in _REPLIES:
             if not self._sent:
                 raise ChannelsUnavailableError(f"Redis sent an unexpected reply: {answer}")
@@ -351,7 +351,7 @@ class Subscriber:
         return group, channel in self._wanted and not ended
 
 
-def _message_of(payload: bytes) -> str | bytes:
+def _parse_message(payload: bytes) -> str | bytes:
     if payload[:1] == BINARY:
         return payload[1:]
     try:

@@ -16,7 +16,7 @@ from kit.router import path_matcher
 from kit.router.patterns import covers
 
 from ._facts import facts_of_every
-from ._parts import Condition, parts_of
+from ._parts import Condition, split_parts
 from ._some_every import run_every
 
 __all__ = ("except_",)
@@ -52,7 +52,7 @@ def except_(
     """
     patterns, functions = _conditions(condition)
     matches = path_matcher(*patterns)
-    parts = parts_of("except_()", middleware)
+    parts = split_parts("except_()", middleware)
 
     async def by_function(c: Context[Any, Any], next: Next) -> None:
         for function in functions:

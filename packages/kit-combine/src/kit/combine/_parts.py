@@ -14,7 +14,7 @@ __all__ = (
     "Part",
     "UnmetConditionError",
     "called_again",
-    "parts_of",
+    "split_parts",
 )
 
 Condition: TypeAlias = Callable[[AnyContext], bool | Awaitable[bool]]
@@ -50,7 +50,7 @@ class Part(NamedTuple):
     is_condition: bool
 
 
-def parts_of(combinator: str, functions: Iterable[Any]) -> tuple[Part, ...]:
+def split_parts(combinator: str, functions: Iterable[Any]) -> tuple[Part, ...]:
     """Separates middleware from conditions.
 
     Args:

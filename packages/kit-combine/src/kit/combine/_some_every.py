@@ -13,7 +13,7 @@ from kit.interface import Context, HTTPException, Middleware, Next, Response, is
 from kit.interface.metadata import attach
 
 from ._facts import facts_of_every, facts_of_some
-from ._parts import Condition, Part, UnmetConditionError, called_again, parts_of
+from ._parts import Condition, Part, UnmetConditionError, called_again, split_parts
 
 __all__ = ("every", "run_every", "some")
 
@@ -40,7 +40,7 @@ def some(*middleware: Middleware | Condition) -> Middleware:
     Example:
         app.use("/api/*", some(is_read, bearer_auth(token=TOKEN)))
     """
-    parts = parts_of("some()", middleware)
+    parts = split_parts("some()", middleware)
 
     async def some(c: Context[Any, Any], next: Next) -> Response | None:
         return await _run_some(parts, c, next)
@@ -66,7 +66,7 @@ def every(*middleware: Middleware | Condition) -> Middleware:
     Example:
         app.use("/admin/*", every(ip_restriction(rules=OFFICE), bearer_auth(token=TOKEN)))
     """
-    parts = parts_of("every()", middleware)
+    parts = split_parts("every()", middleware)
 
     async def every(c: Context[Any, Any], next: Next) -> None:
         await run_every("every()", parts, c, next)

@@ -75,7 +75,7 @@ class CookieOptions(TypedDict, total=False):
     prefix: Prefix | None
 
 
-def full_name_of(name: str, prefix: Prefix | None) -> str:
+def add_prefix(name: str, prefix: Prefix | None) -> str:
     """Returns the name with its prefix.
 
     Raises:
@@ -92,13 +92,13 @@ def checked_name(name: str, prefix: Prefix | None) -> str:
     Raises:
         ValueError: If the prefix is unknown or the name is not a token.
     """
-    full_name = full_name_of(name, prefix) if isinstance(name, str) else ""
+    full_name = add_prefix(name, prefix) if isinstance(name, str) else ""
     if not _NAME.fullmatch(full_name):
         raise ValueError(f"Invalid cookie name {name!r}: expected a token of RFC 9110")
     return full_name
 
 
-def frame_of(name: str, options: CookieOptions) -> tuple[str, str, str]:
+def build_frame(name: str, options: CookieOptions) -> tuple[str, str, str]:
     """Returns what a Set-Cookie header has around the value.
 
     PERF: apps set the same cookies with the same options again and again, so they are checked and

@@ -14,10 +14,10 @@ from ._attributes import (
     MOST_OCTETS,
     CookieOptions,
     Prefix,
+    add_prefix,
+    build_frame,
     checked_name,
     format_expires,
-    frame_of,
-    full_name_of,
 )
 from ._reading import cookie_header, find_cookie, parse_cookies
 
@@ -57,7 +57,7 @@ def get_cookie(c: Context, name: str | None = None, prefix: Prefix | None = None
     if name is None:
         _check_no_prefix("get_cookie", prefix)
         return _all_cookies(c)
-    return find_cookie(_header_of(c), name if prefix is None else full_name_of(name, prefix))
+    return find_cookie(_read_header(c), name if prefix is None else add_prefix(name, prefix))
 
 
 def get_cookie_values(c: Context, name: str) -> list[str]:
@@ -70,7 +70,7 @@ def get_cookie_values(c: Context, name: str) -> list[str]:
         c: The context.
         name: The full name, with the prefix.
     """
-    header = _header_of(c)
+    header = _read_header(c)
     return [value for _, value in parse_cookies(header, name)] if header else []
 
 
@@ -181,7 +181,7 @@ def delete_cookie(c: Context, name: str, **options: Unpack[CookieOptions]) -> st
     return get_cookie(c, name, options.get("prefix"))
 
 
-def _header_of(c: Context) -> str:
+def _read_header(c: Context) -> str:
     # APPSEC: or a cache would send the response of one client to another.
     depend_on(c, "Cookie")
     return cookie_header(c)
@@ -189,7 +189,7 @@ def _header_of(c: Context) -> str:
 
 def _all_cookies(c: Context) -> dict[str, str]:
     cookies: dict[str, str] = {}
-    for name, value in parse_cookies(_header_of(c)):
+    for name, value in parse_cookies(_read_header(c)):
         cookies.setdefault(name, value)
     return cookies
 
@@ -234,7 +234,7 @@ def _verified(text: str, key: bytes) -> str | Literal[False] | None:
 def _serialize(name: str, value: str, options: CookieOptions, key: bytes | None = None) -> str:
     """Returns the value of a Set-Cookie header; takes `expires` out of the options."""
     expires = options.pop("expires", None)
-    start, before, after = frame_of(name, options)
+    start, before, after = build_frame(name, options)
     encoded = _encoded(name, value, len(start) - 1, key)
     if expires is not None:
         before += format_expires(name, expires)

@@ -7,11 +7,11 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from kit._response.results import settle
-from kit._state.error_handlers import ErrorHandler, ErrorHandlers
-from kit._state.route import Route
-from kit._support.exception_groups import leaves
-from kit.authoring.cancellation import fault_of
+from kit._exception_groups import leaves
+from kit._responses import settle
+from kit._routing.error_handlers import ErrorHandler, ErrorHandlers
+from kit._routing.route import Route
+from kit.authoring.cancellation import find_fault
 from kit.authoring.signatures import describe
 from kit.context import Context
 from kit.interface import HandlerError, HTTPException
@@ -83,7 +83,7 @@ async def handle_error(
         if answer is not None:
             return c._answer(answer)
     except BaseException as raised:
-        fault = fault_of(raised)
+        fault = find_fault(raised)
         c._fail(fault, by_handler=True)
         return answer_fault(fault, c)
     return answer_fault(error, c)
@@ -121,7 +121,7 @@ def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
 
 def _explain(error: Exception) -> None:
     if error.__class__ in _CLASSES_OF_MISTAKES:
-        from kit._support.hints import explain  # here, since most apps never need it
+        from kit._hints import explain  # here, since most apps never need it
 
         explain(error)
 
@@ -133,11 +133,11 @@ def _unwrap(error: BaseException) -> Exception:
     the client has disconnected (each task that reads gets one). Returns any other group unchanged.
 
     Raises:
-        BaseException: See `fault_of`.
+        BaseException: See `find_fault`.
     """
     if not isinstance(error, Exception):
         try:
-            return fault_of(error)
+            return find_fault(error)
         finally:
             del error  # or it would refer to itself by its traceback
     if not isinstance(error, ExceptionGroup):

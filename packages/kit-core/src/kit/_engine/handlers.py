@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from types import CoroutineType, MethodType
 from typing import Any, TypeAlias
 
-from kit._response.results import settle
-from kit._state.route import Route
+from kit._responses import settle
+from kit._routing.route import Route
 from kit.authoring.signatures import describe
 from kit.context import Context, accept
 from kit.interface import HandlerError

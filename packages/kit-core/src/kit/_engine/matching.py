@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
-from kit._state.app_state import AppState, Run
-from kit._state.error_handlers import ErrorHandlers
-from kit._state.route import Route
-from kit._support.limits import Limits, body_too_large
+from kit._limits import Limits, body_too_large
+from kit._routing.app_state import AppState, Run
+from kit._routing.error_handlers import ErrorHandlers
+from kit._routing.route import Route
 from kit.authoring.maybe_await import plain_result
 from kit.authoring.signatures import describe
 from kit.context import Context
@@ -78,9 +78,9 @@ def create_context(
 async def _refuse_target(c: Context[Any, Any]) -> None:
     """Responds to a target that is no path. Nothing of the app sees it.
 
-    Some servers pass on targets such as `admin/users`, `*`, or those with a fragment. Code that adds
-    the slash, or encodes or drops the fragment, would read another path than the one that guards
-    were matched with.
+    Some servers pass on targets such as `admin/users`, `*`, or those with a fragment. Code that
+    adds the slash, or encodes or drops the fragment, would read another path than the one that
+    guards were matched with.
 
     SPEC: RFC 9112, sections 3.2 and 3.2.1.
     """

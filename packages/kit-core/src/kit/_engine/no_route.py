@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from kit._state.app_state import AppState
-from kit._state.route import Route
+from kit._routing.app_state import AppState
+from kit._routing.route import Route
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, HTTPException
 from kit.web import Response

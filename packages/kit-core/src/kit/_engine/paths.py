@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import unquote
 
-from kit._support.paths import encode_delimiters
+from kit._paths import encode_delimiters
 from kit.http.paths import decode_path, parse_url_path
 from kit.web import Request
 from kit.web._request import has_served_path

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from kit.web import FormData
-from kit.web._forms.form_data import FormValue, entries_of
+from kit.web._forms.form_data import FormValue, get_entries
 
 _MOST_STEPS = 100
 """The maximum nesting depth of dotted names; the rest of a longer name is a single step."""
@@ -17,11 +17,11 @@ def collect(form: FormData, *, all: bool) -> dict[str, Any]:
     """Returns a form as a dict. Names ending in `[]`, with `all` any repeated name, get lists."""
     values: dict[str, Any] = {}
     if not all:
-        values = dict(entries_of(form))
+        values = dict(get_entries(form))
         if "[]" not in "".join(values):  # PERF: true of most forms
             return values
         values = {}
-    for name, value in entries_of(form):
+    for name, value in get_entries(form):
         if all or name.endswith("[]"):
             _collect(values, name, value)
         else:

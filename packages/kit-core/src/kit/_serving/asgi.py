@@ -10,7 +10,7 @@ from kit._engine.matching import create_served_context
 from kit.context import end_request
 
 if TYPE_CHECKING:
-    from kit._state.app_state import AppState
+    from kit._routing.app_state import AppState
 
     from .types import Receive, Scope, Send
 

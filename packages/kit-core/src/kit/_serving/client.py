@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kit._support.struct import Struct
+from kit._struct import Struct
 from kit.authoring.cancellation import Cancellation
 
 _logger = logging.getLogger("kit")

@@ -7,7 +7,7 @@ import asyncio
 from time import monotonic
 from typing import Any
 
-from kit.authoring.cancellation import fault_of, is_fault
+from kit.authoring.cancellation import find_fault, is_fault
 from kit.web._streams import encode_chunk
 
 from .client import Client
@@ -164,7 +164,7 @@ class Bursts:
         try:
             await self._send_bodies(bodies)
         except asyncio.CancelledError as error:
-            raise fault_of(error) from error  # unless this task was cancelled
+            raise find_fault(error) from error  # unless this task was cancelled
 
     def _note_sent(self, sending: asyncio.Task[None]) -> None:
         """Cancels the stream where it waits if sending has failed meanwhile."""

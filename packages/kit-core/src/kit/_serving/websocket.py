@@ -10,7 +10,7 @@ from kit._engine.errors import answer_fault
 from kit._engine.framing import frame
 from kit._engine.handlers import final_response
 from kit._engine.matching import create_served_context
-from kit._state.app_state import AppState
+from kit._routing.app_state import AppState
 from kit.context import Context, end_request
 from kit.interface import HandlerError
 from kit.web import Response

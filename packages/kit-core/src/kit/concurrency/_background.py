@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from contextvars import Context, copy_context
 from typing import Any
 
-from kit.authoring.cancellation import fault_of
+from kit.authoring.cancellation import find_fault
 from kit.authoring.maybe_await import is_awaitable, settle
 
 _logger = logging.getLogger("kit")
@@ -81,5 +81,5 @@ async def _run_one(awaitable: Awaitable[Any]) -> None:
         if cancelled is not None and cancelled():
             _logger.debug("A wait_until task was cancelled")
             return
-        fault = fault_of(error)
+        fault = find_fault(error)
         _logger.error("A wait_until task failed; its response was sent before", exc_info=fault)

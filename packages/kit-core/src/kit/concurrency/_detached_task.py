@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from kit.authoring.cancellation import fault_of
+from kit.authoring.cancellation import find_fault
 
 from ._signal import Signal
 from ._tasks import start_task
@@ -89,7 +89,7 @@ class DetachedTask:
             with self._scope:
                 await self._work()
         except BaseException as error:
-            self.failure = fault_of(error)
+            self.failure = find_fault(error)
         finally:
             _under_way.discard(self)
             self.over = True

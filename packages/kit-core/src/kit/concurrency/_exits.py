@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 
-from kit.authoring.cancellation import fault_of
+from kit.authoring.cancellation import find_fault
 from kit.authoring.maybe_await import settle
 from kit.interface import Cleanup
 
@@ -41,7 +41,7 @@ async def run_exits(exits: list[Cleanup], error: BaseException | None) -> None:
             if raised is error:
                 continue
             try:
-                error = fault_of(raised)
+                error = find_fault(raised)
             except BaseException:
                 error = interrupt = raised
             else:

@@ -16,7 +16,7 @@ from typing import Any, LiteralString, NamedTuple, Protocol, overload
 
 from kit.authoring.maybe_await import is_awaitable
 
-from ._places import PLACES, SRCDOC, states_of
+from ._places import PLACES, SRCDOC, find_states
 
 try:
     from markupsafe import Markup, escape
@@ -117,7 +117,7 @@ class _Field(NamedTuple):
 
 def _render_template_string(template: TemplateString, state: str) -> Markup:
     literals = template.strings
-    states = states_of(literals, state)
+    states = find_states(literals, state)
     parts = [
         _render(
             _convert(each.value, each.conversion),
@@ -159,7 +159,7 @@ def _parse(template: str) -> tuple[tuple[str, ...], tuple[_Field, ...]]:
             raise ValueError(f"html() can't use a field within the format of {{{name}}}")
         fields.append((name, spec or ""))
         literals.append("")
-    states = states_of(tuple(literals))
+    states = find_states(tuple(literals))
     return tuple(literals), tuple(
         _Field(name, spec, state) for (name, spec), state in zip(fields, states, strict=True)
     )

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import cast
 
-__all__ = ("PLACES", "states_of")
+__all__ = ("PLACES", "find_states")
 
 # The states of the tokenizer, as far as they matter here (WHATWG HTML, section 13.2.5), and what
 # ends each of them. A blank is what the standard takes for one.
@@ -54,7 +54,7 @@ PLACES = {
 
 # Templates are literals, so an app has only so many; the bound is for apps that build them.
 @lru_cache(maxsize=1024)
-def states_of(literals: tuple[str, ...], state: str = "text") -> tuple[str, ...]:
+def find_states(literals: tuple[str, ...], state: str = "text") -> tuple[str, ...]:
     """Returns for each field of a template the state of the tokenizer there.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
-from kit._support.json import encode
+from kit._json import encode
 from kit.streaming._body import CallbackBody
 from kit.web._streams import Chunk, Stream, close_stream, encode_chunk, iterate
 

@@ -189,7 +189,7 @@ class Body:
 
     async def _read_json(self) -> Any:
         """Reads the body as JSON: the `json` of both classes, on Response also a factory."""
-        from kit._support.json import decode
+        from kit._json import decode
 
         return decode(await self.bytes())
 
@@ -200,7 +200,7 @@ class Body:
             HTTPException: 400 if it isn't a valid form, 413 if it exceeds a limit.
             TypeError: If the body was already read.
         """
-        from kit._support.limits import Limits
+        from kit._limits import Limits
 
         from ._body_reader import BodyReader
 

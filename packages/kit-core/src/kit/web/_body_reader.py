@@ -9,7 +9,7 @@ from contextlib import aclosing
 from types import BuiltinMethodType
 from typing import Any, TypeAlias
 
-from kit._support.limits import Limits, body_too_large
+from kit._limits import Limits, body_too_large
 from kit.authoring.maybe_await import plain_result
 from kit.http.media_types import MULTIPART, URLENCODED, media_type
 from kit.interface import ClientDisconnectedError, HTTPException
@@ -17,10 +17,10 @@ from kit.interface import ClientDisconnectedError, HTTPException
 from ._blob import Bytes
 from ._forms.form_data import FormData, close_form
 from ._forms.multipart import MultipartDecoder, decode_in_memory
-from ._forms.parameters import boundary_of
+from ._forms.parameters import parse_boundary
 from ._forms.urlencoded import decode_urlencoded, last_values
 from ._header_lines import length_line
-from ._streams import Stream, StreamChannel, chunks_of
+from ._streams import Stream, StreamChannel, iterate_chunks
 
 Receive: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
 Refuse: TypeAlias = Callable[[], Exception]
@@ -244,7 +244,7 @@ class BodyReader:
         if self.data is not None:
             return self.data
         if self._decoder is not None:
-            async with aclosing(chunks_of(await self._encode())) as encoded:
+            async with aclosing(iterate_chunks(await self._encode())) as encoded:
                 self.data = b"".join([chunk async for chunk in encoded])
             return self.data
         self._begin()
@@ -308,7 +308,7 @@ class BodyReader:
 
         form = await self.form_data(self._content_type, Limits())
         try:
-            return encode(form, boundary_of(self._content_type))[0]
+            return encode(form, parse_boundary(self._content_type))[0]
         except ValueError as error:
             # The parser accepted content that such a body can't contain (RFC 2046 section 5.1.1).
             raise HTTPException(400, f"Malformed multipart body: {error}") from error

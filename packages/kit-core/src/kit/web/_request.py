@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any, TypedDict
 
-from kit._support.paths import encode_delimiters, encode_dropped
+from kit._paths import encode_delimiters, encode_dropped
 from kit.authoring.maybe_await import plain_result
 from kit.interface import FormData as AnyFormData
 

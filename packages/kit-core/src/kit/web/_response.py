@@ -75,7 +75,7 @@ def _json_response(
     Raises:
         TypeError: If the value can't be encoded.
     """
-    from kit._support.json import encode
+    from kit._json import encode
 
     response = Response(encode(value), status=status, headers=headers)
     if not response.headers.has("content-type"):

@@ -56,7 +56,7 @@ async def close_stream(stream: Any) -> None:
         close()
 
 
-def chunks_of(body: bytes | Stream) -> AsyncGenerator[bytes, None]:
+def iterate_chunks(body: bytes | Stream) -> AsyncGenerator[bytes, None]:
     """Returns the chunks of a body; a caller that stops early must close the generator."""
     return iterate([body] if isinstance(body, bytes) else body)
 

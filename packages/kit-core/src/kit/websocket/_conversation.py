@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from kit._support.exception_groups import leaves
-from kit.authoring.cancellation import Cancellation, fault_of
+from kit._exception_groups import leaves
+from kit.authoring.cancellation import Cancellation, find_fault
 from kit.authoring.event_loops import running_trio
 from kit.authoring.maybe_await import is_awaitable, settle
 from kit.authoring.signatures import describe
@@ -62,7 +62,7 @@ async def converse(
             failure = ws._disconnected()
     except BaseException as raised:
         try:
-            failure = error = fault_of(raised)
+            failure = error = find_fault(raised)
         except BaseException:
             ws._stop_reading()
             raise

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from anyio import CancelScope
 from msgspec import Struct
 
-from kit.authoring.cancellation import fault_of
+from kit.authoring.cancellation import find_fault
 from kit.authoring.maybe_await import call
 from kit.authoring.signatures import describe
 from kit.interface import HandlerError
@@ -99,7 +99,7 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
     try:
         await call(function, event, ws)
     except BaseException as raised:
-        error = fault_of(raised)
+        error = find_fault(raised)
         if isinstance(error, WebSocketDisconnectedError) and ws.close_code is not None:
             return  # this client has left; otherwise it is the error of another connection
         on_error = events.get("on_error")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 from anyio import Event, move_on_after, sleep
 from anyio.lowlevel import checkpoint
 
-from kit._support.json import decode, decode_as, encode, is_malformed
-from kit.authoring.cancellation import fault_of
+from kit._json import decode, decode_as, encode, is_malformed
+from kit.authoring.cancellation import find_fault
 from kit.authoring.event_loops import running_trio
 from kit.concurrency import DetachedTask, Signal
 from kit.concurrency._tasks import start_task
@@ -438,7 +438,7 @@ class WebSocket:
                 while len(self._ahead) >= _MOST_AHEAD or self._ahead_bytes >= _MOST_AHEAD_BYTES:
                     await self._changed.wait()
         except BaseException as raised:
-            failure = fault_of(raised)
+            failure = find_fault(raised)
             _logger.debug("The server failed to receive", exc_info=failure)
             self._has_ended = True
             self._leave(_BROKE_OFF, "")

@@ -31,7 +31,7 @@ from kit.authoring.signatures import (
     describe_signature,
     parameter_names,
 )
-from kit.context import B, Context, V, scope_of, switching_protocols
+from kit.context import B, Context, V, get_scope, switching_protocols
 from kit.http.fields import is_token
 from kit.http.origins import is_own_origin
 from kit.interface import HTTPException
@@ -188,7 +188,7 @@ def _make_upgrade(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, A
     may_connect, protocols, most, cancels = terms
 
     async def upgrade(c: Context[Any, Any]) -> Response:
-        scope = scope_of(c)
+        scope = get_scope(c)
         handshake: Handshake | None = None if scope is None else scope.get(KEY)
         if scope is None or handshake is None:
             raise _upgrade_required(scope)

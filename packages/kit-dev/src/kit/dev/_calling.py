@@ -38,7 +38,7 @@ def call(
 
     Args:
         app: The app.
-        scope: What `scope_of` made of the request.
+        scope: What `build_scope` made of the request.
         body: The body of the request.
         on_head: Given status and headers, once there is a response.
         on_chunk: Given each part of its body, as soon as it is there.
@@ -87,7 +87,7 @@ async def _call(
         raise NoResponseError
 
 
-def scope_of(
+def build_scope(
     method: str, url: str, headers: Sequence[Header], length: int | None
 ) -> dict[str, Any]:
     """Makes the scope of a request.

@@ -166,7 +166,9 @@ class _DevWorker:
             load_env_file(options.env_file)
             app = load_app(options.target)
         except AppError as error:
-            return self._fail(_problem_of(error), isinstance(error, (AppFailedError, EnvFileError)))
+            return self._fail(
+                _describe_problem(error), isinstance(error, (AppFailedError, EnvFileError))
+            )
         log = options.access_log
         serving = self._wrap(app, problem, log=not logs_requests(app) if log is None else log)
         has_started = False
@@ -237,7 +239,7 @@ def logs_requests(app: App) -> bool:
     return any(f"{module}.".startswith("kit.logger.") for module in modules)
 
 
-def _problem_of(error: AppError) -> Problem:
+def _describe_problem(error: AppError) -> Problem:
     if isinstance(error, AppFailedError):
         return Problem(f"{error.module} can't be loaded", "", error.traceback, _WAITS)
     return Problem(str(error), "", "", _WAITS)

@@ -11,7 +11,7 @@ from kit.interface import METHOD_NAME_ALL, App, RouterRoute
 from kit.interface.metadata import get_facts
 from kit.router.patterns import PatternIndex, covers
 
-from ._names import Place, name_of, place_of
+from ._names import Place, describe_handler, find_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def inspect_app(app: App) -> list[Inspection]:
                 for other, each in handlers
                 if _is_within(other, route) and _runs_before(data, other)
             )
-        place = place_of(route.handler)
+        place = find_place(route.handler)
         found.append(Inspection(data, place, is_mounted(route), shadow, uncovered))
     return found
 
@@ -147,7 +147,7 @@ def get_router_name(app: App) -> str:
 
 def shown_name(handler: Any, is_middleware: bool) -> str:
     """The name of a handler, or what stands for it."""
-    return name_of(handler) or ("[middleware]" if is_middleware else "[handler]")
+    return describe_handler(handler) or ("[middleware]" if is_middleware else "[handler]")
 
 
 def is_mounted(route: RouterRoute) -> bool:

@@ -22,7 +22,7 @@ from types import CodeType, FrameType
 
 from kit.interface import RouterRoute
 
-from ._names import Place, code_of, layers, name_of
+from ._names import Place, describe_handler, find_code, layers
 from ._table import shown_place
 
 LIMIT_S = 0.05
@@ -142,9 +142,9 @@ def names_by_code(routes: Iterable[RouterRoute]) -> dict[CodeType, str]:
     """
     names: dict[CodeType, set[str]] = {}
     for route in routes:
-        name = name_of(route.handler) or f"The handler of {route.method} {route.path}"
+        name = describe_handler(route.handler) or f"The handler of {route.method} {route.path}"
         for layer in layers(route.handler):
-            code = code_of(layer)
+            code = find_code(layer)
             if code is not None:
                 names.setdefault(code, set()).add(name)
     return {code: found.pop() for code, found in names.items() if len(found) == 1}

@@ -21,7 +21,7 @@ class Place(NamedTuple):
     line: int
 
 
-def name_of(handler: Any) -> str | None:
+def describe_handler(handler: Any) -> str | None:
     """Names a handler as a reader of the code would.
 
     A function has its name, a method that of its class in front. What a factory made is named
@@ -49,14 +49,14 @@ def name_of(handler: Any) -> str | None:
     return None if name == "<lambda>" else _factory_or_own(function)
 
 
-def place_of(handler: Any) -> Place | None:
+def find_place(handler: Any) -> Place | None:
     """Where the code of a handler is; None if it has none in Python."""
     *_, innermost = layers(handler)
-    code = code_of(innermost)
+    code = find_code(innermost)
     return None if code is None else Place(code.co_filename, code.co_firstlineno)
 
 
-def code_of(function: Any) -> CodeType | None:
+def find_code(function: Any) -> CodeType | None:
     """The code that runs when something is called, if it is written in Python."""
     if isinstance(function, type):
         function = vars(function).get("__init__")
@@ -94,7 +94,7 @@ def _wrapped(handler: Any) -> Any:
 
 def _is_renamed(handler: Any, wrapped: Any) -> bool:
     name = getattr(handler, "__name__", None)
-    code = code_of(handler)
+    code = find_code(handler)
     own = (None, "__call__" if code is None else code.co_name, type(handler).__name__)
     return name not in own and name != getattr(wrapped, "__name__", type(wrapped).__name__)
 

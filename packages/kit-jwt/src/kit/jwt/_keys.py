@@ -56,7 +56,7 @@ _ROCA_PRIMES = (
 )
 
 
-def keys_of(value: Any) -> tuple[Any, ...]:
+def list_keys(value: Any) -> tuple[Any, ...]:
     """Returns the keys of an option that takes one key or several.
 
     Raises:
@@ -69,7 +69,7 @@ def keys_of(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def algorithm_of(key: Any) -> str | None:
+def find_algorithm(key: Any) -> str | None:
     """Returns the `alg` of a JSON Web Key; None if it has none, or it isn't a JSON Web Key."""
     return key.get("alg") if isinstance(key, Mapping) else None
 

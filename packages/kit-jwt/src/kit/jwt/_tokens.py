@@ -24,8 +24,8 @@ from ._keys import (
     SignatureAlgorithm,
     SignatureKey,
     Verify,
-    algorithm_of,
-    keys_of,
+    find_algorithm,
+    list_keys,
     signer,
     verifier,
 )
@@ -92,7 +92,7 @@ def sign(
     check = OptionChecks("sign")
     check.flag("allow_short_secret", allow_short_secret)
     own = checked_keys(check, "key", key)[0]
-    alg = check.choice("alg", alg or algorithm_of(own) or "HS256", ALGORITHMS)
+    alg = check.choice("alg", alg or find_algorithm(own) or "HS256", ALGORITHMS)
     make_signature = keyed(
         check, "key", lambda: signer(own, alg, allow_short_secret=allow_short_secret)
     )
@@ -227,7 +227,7 @@ def check_keys(
         ValueError: If a key can't be used, or the algorithm is unknown or missing.
     """
     keys = checked_keys(check, name, value)
-    alg = algorithm_of(keys[0]) if alg is None else alg
+    alg = find_algorithm(keys[0]) if alg is None else alg
     if alg is None:
         raise ValueError(f"{check.factory}() needs alg=..., the algorithm of the tokens")
     check.choice("alg", alg, ALGORITHMS)
@@ -244,7 +244,7 @@ def checked_keys(check: OptionChecks, name: str, value: Any) -> tuple[Any, ...]:
     Raises:
         ValueError: If there are none.
     """
-    keys: tuple[Any, ...] = keyed(check, name, lambda: keys_of(value))
+    keys: tuple[Any, ...] = keyed(check, name, lambda: list_keys(value))
     return keys
 
 

@@ -116,7 +116,7 @@ class Entry:
         if outcome.ending != "complete":
             fields["ended"] = _ENDINGS[outcome.ending]
         if outcome.error is not None:
-            fields["error"] = _name_of(outcome.error)
+            fields["error"] = _describe_class(outcome.error)
         return fields
 
     def _add_origin(self, fields: dict[str, Any]) -> None:
@@ -147,7 +147,7 @@ def _level(outcome: Outcome) -> str:
     return "warning" if outcome.ending == "cancelled" else "info"
 
 
-def _name_of(error: BaseException) -> str:
+def _describe_class(error: BaseException) -> str:
     kind = type(error)
     module = kind.__module__
     return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kit.interface import Context, ExecutionContext
 
-__all__ = ("Caller", "current_caller", "execution_ctx_of")
+__all__ = ("Caller", "current_caller", "find_execution_ctx")
 
 
 class Caller(NamedTuple):
@@ -27,7 +27,7 @@ class Caller(NamedTuple):
 current_caller: ContextVar[Caller] = ContextVar("kit.mcp")
 
 
-def execution_ctx_of(c: Context[Any, Any]) -> ExecutionContext | None:
+def find_execution_ctx(c: Context[Any, Any]) -> ExecutionContext | None:
     """Returns the execution context of a request; None if it was made in process without one."""
     try:
         return c.execution_ctx

@@ -15,7 +15,7 @@ from kit.authoring.maybe_await import call
 from kit.http.paths import parse_url_path
 from kit.interface import App, Context, HTTPException, Response
 
-from ._caller import Caller, current_caller, execution_ctx_of
+from ._caller import Caller, current_caller, find_execution_ctx
 from ._guard import Guard
 from ._settings import Settings
 
@@ -82,7 +82,7 @@ class Endpoint:
         try:
             # With an execution context, the library may finish on its own after the client has
             # disconnected: it drops a session if its first request was cancelled.
-            return await self._handler(request, execution_ctx_of(c))
+            return await self._handler(request, find_execution_ctx(c))
         finally:
             current_caller.reset(token)
 

@@ -13,7 +13,7 @@ from kit.http.media_types import JSON, is_json
 from ._headers import is_callers_own
 from ._schemas import is_plain_object, resolve, standalone
 
-__all__ = ("Inputs", "Parameter", "inputs_of")
+__all__ = ("Inputs", "Parameter", "describe_inputs")
 
 # The argument names that language models accept.
 _ARGUMENT = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -53,7 +53,7 @@ class Inputs:
     content_type: str = JSON
 
 
-def inputs_of(
+def describe_inputs(
     operation: Mapping[str, Any], components: Mapping[str, Any], secrets: frozenset[Parameter]
 ) -> Inputs:
     """Determines the arguments of a tool.

@@ -17,7 +17,7 @@ from ._headers import forwarded
 from ._inputs import Inputs
 from ._tool_definitions import ToolDefinition
 
-__all__ = ("ArgumentError", "request_of")
+__all__ = ("ArgumentError", "build_request")
 
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _ACCEPT = "application/json, text/*;q=0.9, */*;q=0.8"
@@ -27,7 +27,7 @@ class ArgumentError(Exception):
     """An argument that can't be sent; the text is for the model."""
 
 
-def request_of(
+def build_request(
     definition: ToolDefinition, arguments: Mapping[str, Any], c: Context[Any, Any], *, cookies: bool
 ) -> Request:
     """Builds the request for a tool call.

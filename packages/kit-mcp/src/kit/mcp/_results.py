@@ -22,7 +22,7 @@ from mcp import types
 
 from ._tool_definitions import ToolDefinition
 
-__all__ = ("error_result", "result_of")
+__all__ = ("build_result", "error_result")
 
 _FIRST_ERROR = 400
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -38,7 +38,7 @@ def error_result(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-async def result_of(
+async def build_result(
     definition: ToolDefinition, response: Response, url: str, max_size: int
 ) -> types.CallToolResult:
     """Reads a response, and returns it as the result of a tool.

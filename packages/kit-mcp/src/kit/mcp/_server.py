@@ -18,9 +18,9 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from ._caller import current_caller, execution_ctx_of
-from ._requests import ArgumentError, request_of
-from ._results import error_result, result_of
+from ._caller import current_caller, find_execution_ctx
+from ._requests import ArgumentError, build_request
+from ._results import build_result, error_result
 from ._settings import Settings
 from ._tool_definitions import ToolDefinition, ToolDefinitions
 
@@ -95,7 +95,7 @@ class ToolServer:
         c = current_caller.get().c
         settings = self._settings
         try:
-            request = request_of(
+            request = build_request(
                 definition, params.arguments or {}, c, cookies=settings.forward_cookies
             )
         except ArgumentError as error:
@@ -104,8 +104,10 @@ class ToolServer:
             return error_result("These arguments lead to another route of the app")
         try:
             with anyio.move_on_after(settings.timeout):
-                response = await self._app.fetch(request, c.env, execution_ctx_of(c))
-                return await result_of(definition, response, request.url, settings.max_result_size)
+                response = await self._app.fetch(request, c.env, find_execution_ctx(c))
+                return await build_result(
+                    definition, response, request.url, settings.max_result_size
+                )
         except Exception:
             # APPSEC: the library would send the text of the exception to the client.
             _logger.exception("The response of the tool %s failed", definition.name)

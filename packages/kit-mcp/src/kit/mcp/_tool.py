@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from kit.authoring.options import OptionChecks
 from kit.interface.metadata import attach, get_facts
 
-__all__ = ("NAME", "said_of", "tool")
+__all__ = ("NAME", "find_tool", "tool")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,7 +86,7 @@ def tool(
     return decorate
 
 
-def said_of(handler: Any) -> Mapping[str, Any] | None:
+def find_tool(handler: Any) -> Mapping[str, Any] | None:
     """Returns the arguments of `tool` for a handler; None if it isn't a tool."""
     said: Mapping[str, Any] | None = get_facts(handler).others.get("mcp_tool")
     return said

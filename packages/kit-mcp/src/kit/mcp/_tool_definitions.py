@@ -11,9 +11,9 @@ from kit.http.media_types import is_json
 from kit.interface import App
 from kit.openapi import AppOperation, AppOperations, find_operations
 
-from ._inputs import Inputs, Parameter, inputs_of
+from ._inputs import Inputs, Parameter, describe_inputs
 from ._schemas import resolve, standalone
-from ._tool import NAME, said_of
+from ._tool import NAME, find_tool
 
 __all__ = ("ToolDefinition", "ToolDefinitions", "define_tools")
 
@@ -85,12 +85,12 @@ def define_tools(
     secrets = _secrets(components)
     tools: dict[str, ToolDefinition] = {}
     for each in found.operations:
-        said = said_of(each.handler)
+        said = find_tool(each.handler)
         operation = each.operation
         if (
             said is not None
             or operation["operationId"] in operations
-            or not tags_of(operation).isdisjoint(tags)
+            or not find_tags(operation).isdisjoint(tags)
         ):
             definition = _plan(each, said or {}, components, secrets)
             other = tools.setdefault(definition.name, definition)
@@ -103,7 +103,7 @@ def define_tools(
     return ToolDefinitions(tools, headers)
 
 
-def tags_of(operation: Mapping[str, Any]) -> set[str]:
+def find_tags(operation: Mapping[str, Any]) -> set[str]:
     """Returns the tags of an operation."""
     return {*operation.get("tags", ())}
 
@@ -115,7 +115,7 @@ def _shown(operation: Any) -> str:
 def _check_decorated(app: App, found: AppOperations) -> None:
     known = {id(each.handler) for each in found.operations}
     for route in app.routes:
-        if said_of(route.handler) is None or id(route.handler) in known:
+        if find_tool(route.handler) is None or id(route.handler) in known:
             continue
         shown = _shown(route)
         begin = f"{shown} is left out: "
@@ -132,7 +132,7 @@ def _check_chosen(found: AppOperations, ids: Collection[str], tags: Collection[s
                 f"mcp(operations=...) has {each!r:.100}, which isn't an operation of the app: "
                 f"expected some of {', '.join(sorted(known)) or 'none, as it has no routes'}"
             )
-    used = set().union(*(tags_of(each.operation) for each in found.operations))
+    used = set().union(*(find_tags(each.operation) for each in found.operations))
     for each in tags:
         if each not in used:
             raise ValueError(
@@ -168,7 +168,7 @@ def _plan(
         # APPSEC: a header that a handler only reads may be controlled by a proxy in front, e.g. to
         # identify the user; a model must not set it.
         hidden = {Parameter("header", each) for each in found.undeclared_headers}
-        inputs = inputs_of(operation, components, secrets | hidden)
+        inputs = describe_inputs(operation, components, secrets | hidden)
     except ValueError as error:
         raise ValueError(f"{shown}: {error}; don't select it") from None
     if found.method in _BODILESS and (inputs.fields is not None or inputs.body is not None):

@@ -68,7 +68,7 @@ def method_not_allowed(
             return
         if routes is None:  # not earlier: routes may be added until the first request
             routes = _Routes(app, method_not_allowed)
-        allowed = routes.allowed_methods(routes.path_of(c, index))
+        allowed = routes.allowed_methods(routes.find_path(c, index))
         if not allowed or c.req.method in allowed:
             return
         c.header("Allow", None)  # of the 404
@@ -119,7 +119,7 @@ class _Routes:
         own = next((route for route in routes if route.handler is middleware), None)
         self._own_segments = None if own is None else len(_segments(own.base_path))
 
-    def path_of(self, c: Context[Any, Any], index: int) -> str:
+    def find_path(self, c: Context[Any, Any], index: int) -> str:
         """Returns the path of a request relative to the routes of the app.
 
         If the app was added to another one by `route`, that is the path without the prefix.

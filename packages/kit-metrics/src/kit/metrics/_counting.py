@@ -11,7 +11,7 @@ from kit.authoring.instrumentation import Observation, Outcome
 from kit.interface import Context
 
 from ._instruments import Exemplar, Place
-from ._labels import ExtraLabels, exemplar_of
+from ._labels import ExtraLabels, build_exemplar
 
 __all__ = ("Counting", "count")
 
@@ -70,7 +70,7 @@ async def count(counting: Counting, find_exemplar: Callable[[Any], Any] | None) 
     c = counting.c
     if find_exemplar is not None:
         # Now, since a streamed body is sent outside the span of the request.
-        counting.exemplar = await exemplar_of(find_exemplar, c)
+        counting.exemplar = await build_exemplar(find_exemplar, c)
     labelling = None
     if c.finalized and not c.res.body_used and (progress := c.res.track_body()).is_complete:
         labelling = counting.end(c.res.status, 0 if c.req.method == "HEAD" else progress.size_bytes)

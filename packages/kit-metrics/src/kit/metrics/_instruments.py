@@ -19,7 +19,7 @@ __all__ = (
     "UNMATCHED",
     "Exemplar",
     "Place",
-    "instruments_of",
+    "get_instruments",
     "multiprocess_folder",
 )
 
@@ -245,7 +245,7 @@ _known: WeakKeyDictionary[CollectorRegistry, dict[str, Instruments]] = WeakKeyDi
 _of_process = CollectorRegistry()
 
 
-def instruments_of(
+def get_instruments(
     registry: CollectorRegistry,
     prefix: str,
     labels: tuple[str, ...],

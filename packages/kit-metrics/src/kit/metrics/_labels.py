@@ -15,7 +15,7 @@ from kit.interface import Context
 
 from ._instruments import LABELS, OTHER, Exemplar
 
-__all__ = ("ExtraLabels", "check_labels", "exemplar_of", "exemplar_source")
+__all__ = ("ExtraLabels", "build_exemplar", "check_labels", "exemplar_source")
 
 _NAME = r"(?!__)[A-Za-z_][A-Za-z0-9_]*"
 # The first two are built-in labels of histograms and summaries.
@@ -155,7 +155,7 @@ def exemplar_source(
     return current_trace
 
 
-async def exemplar_of(function: Callable[[Any], Any], c: Context[Any, Any]) -> Exemplar:
+async def build_exemplar(function: Callable[[Any], Any], c: Context[Any, Any]) -> Exemplar:
     """Returns the exemplar of a request; None if there is none, or it can't be used.
 
     Args:
@@ -166,7 +166,7 @@ async def exemplar_of(function: Callable[[Any], Any], c: Context[Any, Any]) -> E
         exemplar: Any = await call(function, c)
         if exemplar is None:
             return None
-        texts = _texts_of(exemplar)
+        texts = _check_texts(exemplar)
     except Exception:
         _exemplars.warn(function, "There is no exemplar: the function of exemplars=... failed")
         return None
@@ -178,7 +178,7 @@ async def exemplar_of(function: Callable[[Any], Any], c: Context[Any, Any]) -> E
     return dict(exemplar)
 
 
-def _texts_of(exemplar: Any) -> Iterable[str]:
+def _check_texts(exemplar: Any) -> Iterable[str]:
     texts = [*exemplar.keys(), *exemplar.values()]
     for text in texts:
         if not isinstance(text, str):

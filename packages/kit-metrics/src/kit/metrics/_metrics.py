@@ -17,7 +17,7 @@ from kit.route import endpoint
 
 from ._counting import Counting, count
 from ._exposition import check_registry, handler_for
-from ._instruments import UNMATCHED, instruments_of
+from ._instruments import UNMATCHED, get_instruments
 from ._labels import ExtraLabels, check_labels, exemplar_source
 
 __all__ = ("metrics",)
@@ -95,7 +95,7 @@ def metrics(
     is_simple = not extra.names and find_exemplar is None
     excludes = check_exclude(check, exclude)
     bounds = _checked_buckets(check, buckets)
-    instruments = instruments_of(own, prefix, extra.names, bounds)
+    instruments = get_instruments(own, prefix, extra.names, bounds)
     answer = handler_for(own, REGISTRY) if registry is None else handler_for(own)
 
     places, key = instruments.places, instruments.key

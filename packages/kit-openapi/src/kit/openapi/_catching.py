@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from kit.interface import HTTPException, ProblemError
 
-from ._source import INNER, UNKNOWN, Tree, value_of
+from ._source import INNER, UNKNOWN, Tree, evaluate_node
 
 # Placeholder for a class that is imported within the function.
 _BY_NAME = {each.__name__: each for each in (HTTPException, ProblemError, Exception, BaseException)}
@@ -80,7 +80,8 @@ def _around(node: ast.AST, function: FunctionType) -> Catchers:
         return tuple(
             (_Handler(_kinds(each.args, function), raises_again=False),)
             for each in calls
-            if isinstance(each, ast.Call) and value_of(each.func, function) is contextlib.suppress
+            if isinstance(each, ast.Call)
+            and evaluate_node(each.func, function) is contextlib.suppress
         )
     return ()
 
@@ -97,7 +98,7 @@ def _handler(handler: ast.ExceptHandler, function: FunctionType) -> _Handler:
 def _kinds(nodes: Sequence[ast.expr], function: FunctionType) -> tuple[type, ...]:
     found: list[type] = []
     for node in nodes:
-        value: Any = value_of(node, function)
+        value: Any = evaluate_node(node, function)
         if value is UNKNOWN:
             value = _BY_NAME.get(getattr(node, "attr", getattr(node, "id", "")))
         values = value if isinstance(value, tuple) else (value,)

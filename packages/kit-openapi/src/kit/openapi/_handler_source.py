@@ -20,11 +20,11 @@ from ._source import (
     UNKNOWN,
     Tree,
     argument,
+    evaluate_node,
     innermost,
     is_of_kit,
     own_nodes,
-    tree_of,
-    value_of,
+    parse_source,
     wrappers,
 )
 from ._statuses import Status, Statuses
@@ -156,7 +156,7 @@ class _Reader:
             depth: How many calls away from the handler it is.
             around: The handlers for exceptions around its call.
         """
-        tree = tree_of(function)
+        tree = parse_source(function)
         if tree is None:
             if depth == 0:
                 self._handler_source.is_complete = False
@@ -165,7 +165,7 @@ class _Reader:
         for node, within in nodes_in_try(tree, function):
             catchers = (*around, *within)
             _read_node(self._handler_source, node, function, catchers)
-            called = _function_of(node, function) if isinstance(node, ast.Call) else None
+            called = _find_function(node, function) if isinstance(node, ast.Call) else None
             if called is not None and depth < DEEPEST and (called, catchers) not in self._seen:
                 self.read(called, depth + 1, catchers)
         self._read_returns(tree, function, depth)
@@ -204,8 +204,8 @@ class _Reader:
             return False
         if isinstance(node.func, ast.Attribute) and _is_context(node.func.value, function):
             return self._add_own_answer(node, node.func.attr, function, status)
-        called = _function_of(node, function)
-        tree = tree_of(called) if called is not None and depth < DEEPEST else None
+        called = _find_function(node, function)
+        tree = parse_source(called) if called is not None and depth < DEEPEST else None
         if tree is None or called is None:
             return False
         returned = _returned(tree, _statuses(tree, called, status))
@@ -224,14 +224,14 @@ class _Reader:
         node = argument(call, position, "status")
         status: Any = 302 if name == "redirect" else default
         if node is not None:
-            given = value_of(node, function)
+            given = evaluate_node(node, function)
             status = status if given is None else given
         if argument(call, position + 1, "headers") is not None and name != "json":
             media_type = None
         known = int(status) if isinstance(status, int) else None
         self._handler_source.answers.setdefault(known, set()).add(media_type)
         if name == "json":
-            by_alias = value_of(argument(call, position + 2, "by_alias"), function)
+            by_alias = evaluate_node(argument(call, position + 2, "by_alias"), function)
             own = by_alias if isinstance(by_alias, bool) else None
             self._handler_source.by_alias.setdefault(known, set()).add(own)
         return True
@@ -246,16 +246,16 @@ def _returned(tree: Tree, statuses: Statuses) -> list[tuple[ast.expr | None, Sta
 
 
 def _statuses(tree: Tree, function: FunctionType, first: Status) -> Statuses:
-    def status_of(call: ast.Call) -> Status:
+    def find_status(call: ast.Call) -> Status:
         called = call.func
         if not (isinstance(called, ast.Attribute) and called.attr == "status"):
             raise LookupError
         if not _is_context(called.value, function):
             raise LookupError
-        status = value_of(argument(call, 0, "code"), function)
+        status = evaluate_node(argument(call, 0, "code"), function)
         return int(status) if isinstance(status, int) else None
 
-    return Statuses(tree.body if isinstance(tree.body, list) else [], first, status_of)
+    return Statuses(tree.body if isinstance(tree.body, list) else [], first, find_status)
 
 
 def _read_node(
@@ -272,7 +272,7 @@ def _add_raised(
     reading: HandlerSource, node: ast.expr, function: FunctionType, catchers: Catchers
 ) -> None:
     call = node if isinstance(node, ast.Call) else None
-    kind = value_of(call.func if call else node, function)
+    kind = evaluate_node(call.func if call else node, function)
     if not (isinstance(kind, type) and issubclass(kind, HTTPException)):
         return
     if is_caught(kind, catchers):
@@ -295,20 +295,20 @@ def _declared(kind: type[HTTPException]) -> dict[int, Raised] | None:
         return {
             status: Raised(each, is_problem)
             if isinstance(each, str)
-            else Raised(_text_of(kind), is_problem, UNKNOWN if each is None else each)
+            else Raised(_find_text(kind), is_problem, UNKNOWN if each is None else each)
             for status, each in facts.responses.items()
         }
     status = vars(kind).get("status", getattr(kind, "status", None))
     if isinstance(status, int):
-        return {int(status): Raised(_text_of(kind), is_problem)}
+        return {int(status): Raised(_find_text(kind), is_problem)}
     for each in kind.__mro__:
         if each in (HTTPException, ProblemError):
             return None
         constructor = vars(each).get("__init__")
-        tree = tree_of(constructor)
+        tree = parse_source(constructor)
         for call in ast.walk(tree) if tree is not None else ():
             if isinstance(call, ast.Call) and _is_super_init(call):
-                found = _called(call, kind, constructor, _text_of(kind))
+                found = _called(call, kind, constructor, _find_text(kind))
                 if found is not None:  # otherwise, a base class may define it
                     return found
     return None
@@ -320,7 +320,7 @@ def _takes_status(kind: type) -> bool:
     return code is not None and code.co_varnames[1:2] == ("status",)
 
 
-def _text_of(kind: type) -> str:
+def _find_text(kind: type) -> str:
     from ._docstrings import parse
 
     doc = vars(kind).get("__doc__")
@@ -337,11 +337,11 @@ def _is_super_init(call: ast.Call) -> bool:
 
 
 def _called(call: ast.Call, kind: type, function: Any, text: str = "") -> dict[int, Raised] | None:
-    status = value_of(argument(call, 0, "status"), function)
+    status = evaluate_node(argument(call, 0, "status"), function)
     if not isinstance(status, int):
         return None
     is_problem = issubclass(kind, ProblemError)
-    message = value_of(argument(call, 1, "title" if is_problem else "message"), function)
+    message = evaluate_node(argument(call, 1, "title" if is_problem else "message"), function)
     return {int(status): Raised(text or (message if isinstance(message, str) else ""), is_problem)}
 
 
@@ -356,17 +356,17 @@ def _add_read(
     if not _is_request(called.value, function):
         return
     if called.attr in _OF_TARGETS:
-        name = value_of(argument(call, 0, "key"), function)
+        name = evaluate_node(argument(call, 0, "key"), function)
         if isinstance(name, str):
-            kind: Any = value_of(argument(call, 1, "type"), function)
+            kind: Any = evaluate_node(argument(call, 1, "type"), function)
             kind = str if kind is UNKNOWN else kind
             kind = GenericAlias(list, (kind,)) if called.attr == "queries" else kind
             given = next((each.value for each in call.keywords if each.arg == "default"), None)
-            default = value_of(given, function)
+            default = evaluate_node(given, function)
             target = _OF_TARGETS[called.attr]
             reading.parameters.append(Parameter(target, name, kind, default, can_fail))
     elif called.attr == "json":
-        kind = value_of(argument(call, 0, "type"), function)
+        kind = evaluate_node(argument(call, 0, "type"), function)
         reading.json = Any if kind is UNKNOWN else kind
         reading.can_fail = reading.can_fail or can_fail
     elif called.attr in ("form_data", "parse_body"):
@@ -389,11 +389,11 @@ def _parameters(function: FunctionType) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def _function_of(call: ast.Call, function: FunctionType) -> FunctionType | None:
+def _find_function(call: ast.Call, function: FunctionType) -> FunctionType | None:
     """Returns the function called by a plain name; None for functions of Kit, and for classes."""
     if not isinstance(call.func, ast.Name):
         return None
-    called = innermost(value_of(call.func, function))
+    called = innermost(evaluate_node(call.func, function))
     if not isinstance(called, FunctionType):
         return None
     return None if is_of_kit(called) else called

@@ -11,7 +11,7 @@ import msgspec
 
 from kit.authoring.models import find_model
 
-from ._schemas import Schema, Schemas, fields_of
+from ._schemas import Schema, Schemas, iterate_fields
 
 _OF_TAGS = {"const", "enum"}
 
@@ -45,7 +45,7 @@ def named_fields(schema: Schema, schemas: Schemas) -> Iterator[tuple[str, Schema
     whole = schemas.resolved(schema)
     choices = whole.get("anyOf") or whole.get("oneOf")
     if not choices:
-        yield from fields_of(whole)
+        yield from iterate_fields(whole)
         return
     found: dict[str, list[Schema]] = {}
     required: list[set[str]] = []
@@ -61,10 +61,10 @@ def named_fields(schema: Schema, schemas: Schemas) -> Iterator[tuple[str, Schema
                 kinds.append(field_schema)
     always = set.intersection(*required) if required else set()
     for name, kinds in found.items():
-        yield name, _any_of(kinds), name in always
+        yield name, _unite(kinds), name in always
 
 
-def _any_of(kinds: list[Schema]) -> Schema:
+def _unite(kinds: list[Schema]) -> Schema:
     """Returns the schema of values that fit one of several; of tags, an enumeration."""
     if len(kinds) == 1:
         return kinds[0]

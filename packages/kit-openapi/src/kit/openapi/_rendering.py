@@ -17,8 +17,8 @@ from ._docstrings import Docstring, parse
 from ._handler_source import HandlerSource, Parameter, read
 from ._names import by_name, header_names, named_fields
 from ._operations import Operation
-from ._responses import JSON, Errors, ResponseDescription, answers_of, with_slots
-from ._schemas import Schema, Schemas, fields_of, file_schema, is_json, without_null
+from ._responses import JSON, Errors, ResponseDescription, find_responses, with_slots
+from ._schemas import Schema, Schemas, file_schema, is_json, iterate_fields, without_null
 from ._security import Security
 from ._source import UNKNOWN
 
@@ -66,7 +66,7 @@ def plan(
     """Finds the parts of an operation, and requests the schemas of its types."""
     said = parse(getattr(operation.function, "__doc__", None))
     reading = read(operation.handler)
-    answers = answers_of(operation, reading, said, errors, schemas)
+    answers = find_responses(operation, reading, said, errors, schemas)
     pending = PendingOperation(operation, said, reading, answers, security.requirements(operation))
     for facts in operation.facts:
         for target, kind in facts.validates.items():
@@ -121,13 +121,13 @@ def _response(answer: ResponseDescription, schemas: Schemas) -> dict[str, Any]:
         written["content"] = {
             media_type: {}
             if slot is None
-            else {"schema": _any_of([slot, *answer.others.get(media_type, ())], schemas)}
+            else {"schema": _unite([slot, *answer.others.get(media_type, ())], schemas)}
             for media_type, slot in answer.content.items()
         }
     return written
 
 
-def _any_of(numbers: list[int], schemas: Schemas) -> Schema:
+def _unite(numbers: list[int], schemas: Schemas) -> Schema:
     choices: list[Schema] = []
     for number in numbers:
         schema = schemas.get(number)
@@ -304,14 +304,14 @@ def _body(pending: PendingOperation, schemas: Schemas) -> dict[str, Any] | None:
     content: dict[str, Any] = {}
     required = pending.json is not None or "json" in pending.required
     bodies: list[Schema] = []
-    for number in [*([] if pending.json is None else [pending.json]), *_of(pending, "json")]:
+    for number in [*([] if pending.json is None else [pending.json]), *_select(pending, "json")]:
         schema = schemas.get(number)
         if schema not in bodies:
             bodies.append(schema)
     if bodies:
         told = [each for each in bodies if each] or bodies[:1]  # without those that take anything
         content[JSON] = {"schema": told[0] if len(told) == 1 else {"allOf": told}}
-    for number in _of(pending, "form"):
+    for number in _select(pending, "form"):
         # A form can't be null: a model that may be None is one that has to be sent.
         is_plain = find_model(schemas.kind(number)) is None
         named = without_null(by_name(number, schemas))
@@ -324,7 +324,7 @@ def _body(pending: PendingOperation, schemas: Schemas) -> dict[str, Any] | None:
     return {"content": content, **({"required": True} if required else {})} if content else None
 
 
-def _of(pending: PendingOperation, target: str) -> list[int]:
+def _select(pending: PendingOperation, target: str) -> list[int]:
     return pending.validated.get(target, [])
 
 
@@ -363,7 +363,7 @@ def _form(schema: Schema, schemas: Schemas, *, is_plain: bool) -> tuple[Schema, 
     whole = schemas.resolved(schema)
     fields = {
         name: _file_field(_as_text(each, schemas, is_plain=is_plain))
-        for name, each, _ in fields_of(whole)
+        for name, each, _ in iterate_fields(whole)
     }
     if fields != dict(whole.get("properties", {})):
         schema = {**whole, "properties": fields}

@@ -81,7 +81,7 @@ class Errors:
         return ResponseDescription(text, {media_type: self._schemas.ask(kind, "response")})
 
 
-def answers_of(
+def find_responses(
     operation: Operation, reading: HandlerSource, said: Docstring, errors: Errors, schemas: Schemas
 ) -> dict[str, ResponseDescription]:
     """Returns the responses of an operation by status.

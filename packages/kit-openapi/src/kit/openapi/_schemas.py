@@ -369,7 +369,7 @@ def is_json(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def fields_of(schema: Schema) -> Iterable[tuple[str, Schema, bool]]:
+def iterate_fields(schema: Schema) -> Iterable[tuple[str, Schema, bool]]:
     """Yields the fields of the schema of an object: name, schema, and whether it is required."""
     required = schema.get("required", ())
     for name, field in schema.get("properties", {}).items():

@@ -200,7 +200,7 @@ class _ServedDocument:
         )
 
     async def _answer(self, c: Context[Any, Any]) -> Response:
-        prefix = prefix_of(c, self._documented.base_path, self._path)
+        prefix = find_prefix(c, self._documented.base_path, self._path)
         found = self._bodies.get(prefix)
         if found is None:
             # In a thread: a large app takes a while, once.
@@ -225,7 +225,7 @@ class _ServedDocument:
         return body, entity_tag(body)
 
 
-def prefix_of(c: Context[Any, Any], base_path: str, path: str) -> str:
+def find_prefix(c: Context[Any, Any], base_path: str, path: str) -> str:
     """Returns the prefix of a document's paths in the URL of a request.
 
     Args:

@@ -79,7 +79,7 @@ def is_of_kit(function: FunctionType) -> bool:
     return module == "kit" or module.startswith("kit.")
 
 
-def tree_of(function: Any) -> Tree | None:
+def parse_source(function: Any) -> Tree | None:
     """Returns the syntax tree of a function.
 
     Args:
@@ -138,7 +138,7 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
         yield from _walk(child)
 
 
-def value_of(node: ast.expr | None, function: FunctionType) -> Any:
+def evaluate_node(node: ast.expr | None, function: FunctionType) -> Any:
     """Returns the value of an expression: a literal, a global name, a type.
 
     Args:

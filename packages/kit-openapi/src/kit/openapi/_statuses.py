@@ -17,14 +17,14 @@ class Statuses:
     Args:
         body: The statements of the function.
         first: The status at its start.
-        status_of: Returns the argument of `c.status()`, or None if it is unknown; raises a
+        find_status: Returns the argument of `c.status()`, or None if it is unknown; raises a
             LookupError for other calls.
     """
 
     def __init__(
-        self, body: Sequence[ast.stmt], first: Status, status_of: Callable[[ast.Call], Status]
+        self, body: Sequence[ast.stmt], first: Status, find_status: Callable[[ast.Call], Status]
     ) -> None:
-        self._status_of = status_of
+        self._status_of = find_status
         self._found: dict[int, Status] = {}
         self._first = first
         self._ends(body, {first})

@@ -64,19 +64,19 @@ class Providers:
         return self._tracer, self._instruments
 
     def _ask(self) -> None:
-        self._tracer = self._tracer or _tracer_of(
+        self._tracer = self._tracer or _get_tracer(
             self._tracer_provider or trace.get_tracer_provider()
         )
-        self._instruments = self._instruments or _instruments_of(
+        self._instruments = self._instruments or _get_instruments(
             self._meter_provider or metrics.get_meter_provider()
         )
 
 
-def _tracer_of(provider: trace.TracerProvider) -> trace.Tracer | None:
+def _get_tracer(provider: trace.TracerProvider) -> trace.Tracer | None:
     return provider.get_tracer(_NAME, _version(), _SCHEMA_URL) if _records(provider) else None
 
 
-def _instruments_of(provider: metrics.MeterProvider) -> Instruments | None:
+def _get_instruments(provider: metrics.MeterProvider) -> Instruments | None:
     if not _records(provider):
         return None
     return _instruments(provider.get_meter(_NAME, _version(), _SCHEMA_URL))

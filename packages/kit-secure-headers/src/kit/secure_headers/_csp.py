@@ -190,7 +190,7 @@ def compile_policy(
                 f"secure_headers({option}=...) has the unknown directive {directive!r:.100}: {hint}"
             )
         where = f"{option}[{directive!r}]"
-        values = _values_of(check, where, value)
+        values = _parse_values(check, where, value)
         if NONCE in values and directive not in _NONCE_DIRECTIVES:
             raise ValueError(
                 f"secure_headers({where}=...) has NONCE, which has no effect there: "
@@ -208,7 +208,7 @@ def compile_policy(
     return merged[0] if len(merged) == 1 and isinstance(merged[0], str) else Policy(option, merged)
 
 
-def _values_of(check: OptionChecks, where: str, value: Any) -> list[Any]:
+def _parse_values(check: OptionChecks, where: str, value: Any) -> list[Any]:
     if isinstance(value, str) or callable(value):
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray, Mapping)):

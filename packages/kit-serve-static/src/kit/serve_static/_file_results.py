@@ -12,7 +12,7 @@ from kit.http.dates import format_http_date
 
 from ._bodies import FileBody, Piece, Span
 from ._files import OpenFile
-from ._ranges import content_range, multipart, parse_ranges, size_of
+from ._ranges import content_range, measure, multipart, parse_ranges
 
 SMALL_BYTES = 1024 * 1024
 """Files up to this size are read in one go, in the thread that opened them.
@@ -192,7 +192,7 @@ def _partial(
         headers["Content-Range"] = content_range(spans[0], file.size_bytes)
     else:
         headers["Content-Type"], pieces = multipart(spans, file.size_bytes, content_type)
-    size_bytes = size_of(pieces)
+    size_bytes = measure(pieces)
     if size_bytes <= SMALL_BYTES:
         content = b"".join(each if isinstance(each, bytes) else file.read(*each) for each in pieces)
         return 206, headers, content

@@ -13,7 +13,7 @@ from kit.interface import AsyncMiddleware, Context, KitRequest, Next, Response
 
 from ._caching import CacheControl
 from ._file_results import IS_FOLDER, FileRequest, FileResult
-from ._media_types import extension_of, is_known
+from ._media_types import find_extension, is_known
 from ._options import IS_WINDOWS, Notify
 from ._paths import rewritten, safe_segments
 from ._static_root import StaticRoot
@@ -136,7 +136,7 @@ async def _fall_back(
 ) -> Response | None:
     """Responds to navigations with the fallback, unless a later route or middleware matches."""
     req = c.req
-    extension = extension_of(req.path)
+    extension = find_extension(req.path)
     may_be_page = extension in _PAGES or not is_known(req.path)
     if may_be_page and _is_last(c, req) and _is_navigation(req):
         found = await run_in_thread(

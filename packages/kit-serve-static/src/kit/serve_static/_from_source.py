@@ -12,7 +12,7 @@ from kit.http.encodings import IDENTITY, choose_encoding
 from kit.interface import AsyncMiddleware, Context, Next, Response, is_response
 
 from ._caching import CacheControl
-from ._media_types import OCTET_STREAM, content_type_of, is_compressible
+from ._media_types import OCTET_STREAM, find_content_type, is_compressible
 from ._options import GetContent, IsDir, Notify
 from ._paths import rewritten, safe_segments
 from ._static_root import EXTENSIONS
@@ -136,7 +136,7 @@ def _resolved(path: str, *, may_leave: bool) -> str:
 async def _respond(
     c: Context[Any, Any], path: str, content: Any, options: SourceOptions
 ) -> Response:
-    content_type = content_type_of(path, options.mimes) or OCTET_STREAM
+    content_type = find_content_type(path, options.mimes) or OCTET_STREAM
     headers = {"Content-Type": content_type}
     if options.encodings and is_compressible(content_type):
         c.header("Vary", "Accept-Encoding", append=True)

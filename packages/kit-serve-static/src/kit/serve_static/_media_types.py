@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-__all__ = ("OCTET_STREAM", "content_type_of", "extension_of", "is_compressible", "is_known")
+__all__ = ("OCTET_STREAM", "find_content_type", "find_extension", "is_compressible", "is_known")
 
 OCTET_STREAM = "application/octet-stream"
 
@@ -115,7 +115,7 @@ _COMPRESSIBLE = frozenset(
 ) | {"font/otf", "font/ttf", "image/bmp", "image/x-icon", "model/gltf-binary"}
 
 
-def extension_of(name: str) -> str:
+def find_extension(name: str) -> str:
     """Returns the extension of a file name, in lower case; `""` if it has none.
 
     Args:
@@ -126,10 +126,10 @@ def extension_of(name: str) -> str:
 
 def is_known(name: str) -> bool:
     """Returns whether the table has a type for the extension of a name."""
-    return extension_of(name) in _TYPES
+    return find_extension(name) in _TYPES
 
 
-def content_type_of(name: str, mimes: Mapping[str, str]) -> str | None:
+def find_content_type(name: str, mimes: Mapping[str, str]) -> str | None:
     """Returns the content type for a file name, with the charset if it is text.
 
     Args:
@@ -139,7 +139,7 @@ def content_type_of(name: str, mimes: Mapping[str, str]) -> str | None:
     Returns:
         E.g. `text/css; charset=utf-8`; None if the extension isn't known.
     """
-    extension = extension_of(name)
+    extension = find_extension(name)
     return mimes.get(extension) or _with_charset(_TYPES.get(extension))
 
 

@@ -110,6 +110,6 @@ def multipart(spans: Sequence[Span], size_bytes: int, content_type: str) -> tupl
     return f"multipart/byteranges; boundary={boundary}", pieces
 
 
-def size_of(pieces: Sequence[Piece]) -> int:
+def measure(pieces: Sequence[Piece]) -> int:
     """Returns the size of a body with these pieces, in bytes."""
     return sum(len(each) if isinstance(each, bytes) else each.size_bytes for each in pieces)

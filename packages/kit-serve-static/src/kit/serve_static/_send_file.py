@@ -13,7 +13,7 @@ from kit.interface import HTTPException, KitRequest
 from ._disposition import content_disposition, usable_name
 from ._file_results import FileHeaders, FileRequest, FileResult, answer
 from ._files import Folder, OpenFile
-from ._media_types import OCTET_STREAM, content_type_of
+from ._media_types import OCTET_STREAM, find_content_type
 from ._options import IS_WINDOWS, check_root
 from ._paths import safe_segments
 from ._threads import run_in_thread
@@ -99,7 +99,9 @@ async def send_file(
     elif download:
         disposition = content_disposition("attachment", usable_name(os.path.basename(name)))
     if content_type is None:
-        known = content_type_of(name, {}) or (content_type_of(filename, {}) if filename else None)
+        known = find_content_type(name, {}) or (
+            find_content_type(filename, {}) if filename else None
+        )
         content_type = known or OCTET_STREAM
     else:
         _CHECK.header_value("content_type", content_type)

@@ -10,7 +10,7 @@ from kit.http.encodings import IDENTITY, choose_encoding
 
 from ._file_results import IS_FOLDER, FileHeaders, FileRequest, FileResult, answer
 from ._files import FOLDER, Folder, OpenFile
-from ._media_types import OCTET_STREAM, content_type_of, is_compressible
+from ._media_types import OCTET_STREAM, find_content_type, is_compressible
 
 EXTENSIONS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 """Content codings, the preferred one first, and the extensions of files that have them."""
@@ -68,7 +68,7 @@ class StaticRoot(NamedTuple):
         self, file_request: FileRequest, file: OpenFile, segments: Sequence[str]
     ) -> FileResult:
         path = file.path
-        content_type = content_type_of(segments[-1], self.mimes) or OCTET_STREAM
+        content_type = find_content_type(segments[-1], self.mimes) or OCTET_STREAM
         encoding = None
         varies = bool(self.encodings) and is_compressible(content_type)
         if varies:

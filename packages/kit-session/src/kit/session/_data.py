@@ -84,7 +84,7 @@ def encode_data(value: Any) -> bytes:
 
 def _culprit(value: Any, where: str, error: Exception, depth: int = 0) -> tuple[str, Any, str]:
     """Finds the innermost part that can't be encoded, and the reason."""
-    for step, part in _parts_of(value) if depth < _MOST_DEPTH else ():
+    for step, part in _split(value) if depth < _MOST_DEPTH else ():
         try:
             _encode(part)
         except _UNENCODABLE as inner:
@@ -92,7 +92,7 @@ def _culprit(value: Any, where: str, error: Exception, depth: int = 0) -> tuple[
     return where, value, str(error)
 
 
-def _parts_of(value: Any) -> list[tuple[str, Any]]:
+def _split(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, Mapping):
         return [(f"[{key!r:.50}]", part) for key, part in value.items()]
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -12,7 +12,7 @@ from kit.interface.metadata import attach
 
 from ._cookie import protect_from_caches
 from ._options import make_backend, make_cookie, make_lifetime
-from ._session import VARIABLE, Session, state_of
+from ._session import VARIABLE, Session, get_state
 from ._state import Backend, SessionState
 from .stores import SessionStore
 
@@ -133,7 +133,7 @@ def _has_session(outer: Any, backend: Backend) -> bool:
     """
     if not isinstance(outer, Session):
         return False
-    other = state_of(outer).backend
+    other = get_state(outer).backend
     if other is not backend and other.cookie_name == backend.cookie_name:
         raise RuntimeError(
             f"Two session() with the cookie {backend.cookie_name} cover this route: register the "

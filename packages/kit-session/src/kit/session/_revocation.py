@@ -8,7 +8,7 @@ from typing import Any
 from kit.interface import Context
 
 from ._errors import SessionStoreError
-from ._session import Session, get_session, state_of
+from ._session import Session, get_session, get_state
 from ._state import unavailable
 from ._stored_sessions import StoredSessions
 from .stores import SessionStore
@@ -55,7 +55,7 @@ async def revoke_sessions(
     key = await _key(keep) if isinstance(keep, Session) else keep
     if isinstance(store, SessionStore):
         return await store.delete_user(user, keep=key)
-    state = state_of(get_session(store))
+    state = get_state(get_session(store))
     backend = state.backend
     if not isinstance(backend, StoredSessions):
         raise ValueError(
@@ -72,5 +72,5 @@ async def revoke_sessions(
 
 async def _key(session: Session[Any]) -> str | None:
     """Returns the current key of a session in the store, before this request rotates it."""
-    state = state_of(await session)
+    state = get_state(await session)
     return None if state.saved is None else state.backend.public_id(state.saved.token)

@@ -13,12 +13,12 @@ from kit.interface.generics import TypeVar
 
 from ._saved import Flash
 from ._state import SessionState
-from ._views import DICT, Kind, View, kind_of
+from ._views import DICT, Kind, View, find_decoder
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-__all__ = ("MOST_AGE_S", "VARIABLE", "Session", "get_session", "state_of")
+__all__ = ("MOST_AGE_S", "VARIABLE", "Session", "get_session", "get_state")
 
 T = TypeVar("T")
 # The type of sessions without a type.
@@ -318,9 +318,9 @@ def get_session(
         return session
     if on_invalid is not None:
         OptionChecks("get_session").function("on_invalid", on_invalid, "(data)", plain=True)
-    return Session(session._state, kind_of(type), on_invalid)
+    return Session(session._state, find_decoder(type), on_invalid)
 
 
-def state_of(session: Session[Any]) -> SessionState:
+def get_state(session: Session[Any]) -> SessionState:
     """Returns the state of a session."""
     return session._state

@@ -15,7 +15,7 @@ from kit.authoring.models import error_type, find_model, with_defaults
 
 from ._data import EMPTY, Changes, changes_between, decode_object, encode_data
 
-__all__ = ("DICT", "Kind", "View", "kind_of")
+__all__ = ("DICT", "Kind", "View", "find_decoder")
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ DICT: Kind[Any] = Kind("dict", decode_object)
 """Any data."""
 
 
-def kind_of(type: Any) -> Kind[Any]:
+def find_decoder(type: Any) -> Kind[Any]:
     """Returns the decoder for a type; None is a dict.
 
     Raises:
@@ -53,11 +53,11 @@ def kind_of(type: Any) -> Kind[Any]:
     """
     if type is None or type is dict:
         return DICT
-    return _kind_of(type) if isinstance(type, Hashable) else _kind_of.__wrapped__(type)
+    return _find_decoder(type) if isinstance(type, Hashable) else _find_decoder.__wrapped__(type)
 
 
 @lru_cache(maxsize=256)
-def _kind_of(type: Any) -> Kind[Any]:
+def _find_decoder(type: Any) -> Kind[Any]:
     name = getattr(type, "__name__", None) or str(type)
     try:
         model = find_model(type)

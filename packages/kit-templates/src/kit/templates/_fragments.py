@@ -29,7 +29,7 @@ def remember(known: dict[K, V], key: K, value: V) -> None:
     known[key] = value
 
 
-def names_of(template: Template, values: dict[str, Any]) -> Names:
+def build_context(template: Template, values: dict[str, Any]) -> Names:
     """Returns the context for rendering a template.
 
     PERF: `template.new_context` looks up each global in a ChainMap, which takes longer than a small
@@ -58,7 +58,7 @@ class Fragment(NamedTuple):
 
     def names(self, values: dict[str, Any]) -> Names:
         """Returns the context for rendering; `super()` in it is the overridden block."""
-        context = names_of(self.template, values)
+        context = build_context(self.template, values)
         blocks = [each.blocks[self.block] for each in self.chain if self.block in each.blocks]
         context.blocks[self.block] = blocks
         return context

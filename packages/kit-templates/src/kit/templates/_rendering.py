@@ -11,7 +11,7 @@ from jinja2 import Environment, Template, TemplateNotFound
 from jinja2.runtime import Context as Names
 from markupsafe import Markup
 
-from ._fragments import Fragments, names_of, remember
+from ._fragments import Fragments, build_context, remember
 from ._layouts import Layouts
 from ._loading import explained
 
@@ -119,7 +119,7 @@ class Renderer:
     def _opened(self, page: Page, values: dict[str, Any]) -> tuple[Template, Names]:
         if page.block is None:
             template = self.get(page.name)
-            return template, names_of(template, values)
+            return template, build_context(template, values)
         try:
             fragment = self._fragments.get(page.name, page.block)
         except TemplateNotFound as error:
@@ -130,7 +130,7 @@ class Renderer:
         """Returns a layout to run around what was rendered so far."""
         template = self.get(layout)
         content = Markup(text)  # noqa: S704 - a template's output
-        return template, names_of(template, {**values, "content": content})
+        return template, build_context(template, {**values, "content": content})
 
     def _run(self, template: Template, names: Names) -> str:
         try:

@@ -120,7 +120,7 @@ class Templates:
         if block is not None or (self._htmx and wants_part(c)):
             layouts = ()
         page = Page(name, block, layouts)
-        given = named_values if values is None else {**_fields_of(values), **named_values}
+        given = named_values if values is None else {**_list_fields(values), **named_values}
         known: dict[str, Any] = {"c": c, "request": c.req}
         nonce = c.get(_NONCE)
         if nonce is not None:
@@ -157,11 +157,11 @@ class Templates:
             raise RuntimeError(
                 "templates(enable_async=True) has no render(): await render_async(...)"
             )
-        return self._renderer.text(Page(name, None, ()), {**_fields_of(values), **named_values})
+        return self._renderer.text(Page(name, None, ()), {**_list_fields(values), **named_values})
 
     async def render_async(self, name: str, values: Any = None, /, **named_values: Any) -> str:
         """Does the same as `render`, also for async templates."""
-        given = {**_fields_of(values), **named_values}
+        given = {**_list_fields(values), **named_values}
         if self.environment.is_async:
             return await self._renderer.text_later(Page(name, None, ()), given)
         return self._renderer.text(Page(name, None, ()), given)
@@ -234,7 +234,7 @@ class Templates:
         return self._answer(asked.c, asked.page.name, body if whole is None else whole)
 
     def _answer(self, c: Context[Any, Any], name: str, content: Any) -> Response:
-        kind = _type_of(name)
+        kind = _find_type(name)
         if kind is None and isinstance(content, str):
             response = c.html(content)
         else:
@@ -262,7 +262,7 @@ def _checked(function: ContextFunction, added: Any) -> Mapping[str, Any]:
     return added
 
 
-def _fields_of(values: Any) -> Mapping[str, Any]:
+def _list_fields(values: Any) -> Mapping[str, Any]:
     if values is None:
         return {}
     if isinstance(values, Mapping):
@@ -286,7 +286,7 @@ def _has_awaitable(values: Mapping[str, Any]) -> bool:
     return False
 
 
-def _type_of(name: str) -> str | None:
+def _find_type(name: str) -> str | None:
     """Returns the Content-Type of a template's output; None for HTML."""
     # PERF: nearly all names end like this.
     if name.endswith(".html"):

@@ -17,9 +17,9 @@ from kit.testing._inputs import (
     RequestOptions,
     Values,
     WebSocketOptions,
-    call_of,
-    headers_of,
-    pairs_of,
+    build_call,
+    build_headers,
+    list_pairs,
     read_options,
     with_query,
 )
@@ -92,7 +92,7 @@ class Caller:
         self.app = app
         self.env = settings.env
         self._execution_ctx = settings.execution_ctx
-        self._headers = headers_of(settings.headers)
+        self._headers = build_headers(settings.headers)
         self._keeps_cookies = settings.keep_cookies
         self._follows = settings.follow_redirects
         self.origin = _origin(settings.base_url)
@@ -100,7 +100,7 @@ class Caller:
         self.unread: set[WatchedBody] = set()
         self._cookies: Cookies | None = None
         if settings.cookies:
-            for name, value in pairs_of("cookies", settings.cookies):
+            for name, value in list_pairs("cookies", settings.cookies):
                 self.cookies.set(name, value)
 
     @property
@@ -128,7 +128,7 @@ class Caller:
         method = names[-1].removeprefix("$").upper()
         variant = self.routes.find(names, method, any_method=names[-1].startswith("$"))
         filled = fill(variant, names[:-1], read.get("param"), call)
-        return self._call_of(method, self.origin + filled, read)
+        return self._build_call(method, self.origin + filled, read)
 
     def call_to(self, call: str, method: str, path: Any, options: Mapping[str, Any]) -> Call:
         """Returns the request of a call to a path or URL.
@@ -145,7 +145,7 @@ class Caller:
                 f"{call}: param is for calls that name a route; write the values into the path"
             )
         read = read_options(call, options, names)
-        return self._call_of(method, self._url(call, path), read)
+        return self._build_call(method, self._url(call, path), read)
 
     def call_by_method(self, method: Any, path: Any, options: Mapping[str, Any]) -> Call:
         """Returns the request of `client.request(method, path)`.
@@ -160,8 +160,8 @@ class Caller:
             raise TypeError(f"{call}: the method comes first, e.g. client.request('GET', '/books')")
         return self.call_to(call, method.upper(), path, options)
 
-    def _call_of(self, method: str, url: str, options: RequestOptions) -> Call:
-        return call_of(method, url, self._headers, options, follows=self._follows)
+    def _build_call(self, method: str, url: str, options: RequestOptions) -> Call:
+        return build_call(method, url, self._headers, options, follows=self._follows)
 
     def _method_before_path(self, names: Names, path: Any) -> str:
         """Returns the method of a call such as `client.get("/books")`."""
@@ -212,7 +212,9 @@ class Caller:
         if isinstance(protocols, str) or not all(isinstance(each, str) for each in protocols):
             raise TypeError(f"{call} takes protocols as a list of str, not {protocols!r:.100}")
         if path is None:
-            made = self._call_of("GET", self._handshake_url(names, read.get("param"), call), read)
+            made = self._build_call(
+                "GET", self._handshake_url(names, read.get("param"), call), read
+            )
         elif len(names) > 1:
             raise TypeError(
                 f"{expression(names)}({path!r:.100}): a call that names a route takes keywords "

@@ -152,7 +152,7 @@ class Cookies(MutableMapping[str, str]):
         return f"Cookies({dict(self)!r})"
 
 
-def values_of(url: str, lines: Iterable[str]) -> dict[str, str]:
+def parse_values(url: str, lines: Iterable[str]) -> dict[str, str]:
     """Returns the names and decoded values of the cookies that Set-Cookie lines set.
 
     Those that have expired, and so are deleted by their lines, are left out.

@@ -139,7 +139,7 @@ def with_query(path: str, query: Values | None) -> str:
     return f"{joined}#{fragment}" if fragment else joined
 
 
-def headers_of(given: Values | None) -> Headers:
+def build_headers(given: Values | None) -> Headers:
     """Returns the headers of a client.
 
     Raises:
@@ -164,7 +164,7 @@ class Call(NamedTuple):
     without: frozenset[str]
 
 
-def call_of(
+def build_call(
     method: str, url: str, defaults: Headers, options: RequestOptions, *, follows: bool
 ) -> Call:
     """Returns the request of a call.
@@ -182,14 +182,14 @@ def call_of(
         ValueError: If the URL, the method, a header or a cookie is invalid.
     """
     headers = Headers(defaults)
-    body, content_type = _body_of(options)
+    body, content_type = _build_body(options)
     if body is not None:
         headers.delete("content-type")  # the client's default doesn't describe this body
     _set_headers(headers, options.get("headers"))
     if content_type and not headers.has("content-type"):
         headers.set("content-type", content_type)
     own = headers.get_all("cookie")
-    given = pairs_of("cookies", options.get("cookies"))
+    given = list_pairs("cookies", options.get("cookies"))
     cookies = [format_cookie(*pair) for pair in _texts("cookies", given)]
     if cookies:
         headers.set("cookie", "; ".join([*own, *cookies]))
@@ -200,7 +200,7 @@ def call_of(
     return Call(request, options.get("follow_redirects", follows), without)
 
 
-def _body_of(options: RequestOptions) -> tuple[Any, str | None]:
+def _build_body(options: RequestOptions) -> tuple[Any, str | None]:
     """Returns the body, and its content type if the body doesn't imply one."""
     given = [name for name in ("json", "form", "content") if options.get(name) is not None]
     if len(given) > 1:
@@ -214,15 +214,15 @@ def _body_of(options: RequestOptions) -> tuple[Any, str | None]:
         if isinstance(value, dict):
             raise TypeError("content takes str, bytes or an iterable of them; give a dict as json")
         return value, None
-    return _form_of(value)
+    return _build_form(value)
 
 
-def _form_of(form: Any) -> tuple[Any, str | None]:
+def _build_form(form: Any) -> tuple[Any, str | None]:
     if isinstance(form, FormData):
         return form, None
     entries = [
         (name, value if isinstance(value, Blob) else as_text(value, f"The form field {name!r}"))
-        for name, value in pairs_of("form", form)
+        for name, value in list_pairs("form", form)
         if value is not None
     ]
     if any(isinstance(value, Blob) for _, value in entries):
@@ -231,7 +231,7 @@ def _form_of(form: Any) -> tuple[Any, str | None]:
 
 
 def _text_pairs(what: str, given: Values | None) -> list[tuple[str, str]]:
-    return _texts(what, pairs_of(what, given))
+    return _texts(what, list_pairs(what, given))
 
 
 def _texts(what: str, pairs: list[tuple[str, Any]]) -> list[tuple[str, str]]:
@@ -244,7 +244,7 @@ def _texts(what: str, pairs: list[tuple[str, Any]]) -> list[tuple[str, str]]:
 
 def _set_headers(headers: Headers, given: Values | None) -> None:
     """Sets headers, replacing those of the same name."""
-    pairs = pairs_of("headers", given)
+    pairs = list_pairs("headers", given)
     for name, _ in pairs:
         headers.delete(name)
     for name, value in pairs:
@@ -252,7 +252,7 @@ def _set_headers(headers: Headers, given: Values | None) -> None:
             headers.append(name, as_text(value, f"The header {name!r}"))
 
 
-def pairs_of(what: str, given: Any) -> list[tuple[str, Any]]:
+def list_pairs(what: str, given: Any) -> list[tuple[str, Any]]:
     """Returns names and values in order, with one pair for each item of a list.
 
     Raises:

@@ -86,7 +86,7 @@ def begins(variant: Variant, names: Names) -> bool:
     )
 
 
-def values_of(variant: Variant, names: Names) -> dict[str, str] | None:
+def parse_values(variant: Variant, names: Names) -> dict[str, str] | None:
     """Returns the values of parameters among the names of a call, e.g. `general` for `:room`.
 
     Args:

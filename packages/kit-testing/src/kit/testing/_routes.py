@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kit.interface import METHOD_NAME_ALL, RouterRoute
 from kit.testing._errors import MethodNotFoundError, RouteNotFoundError
-from kit.testing._paths import Names, Variant, begins, values_of, variants
+from kit.testing._paths import Names, Variant, begins, parse_values, variants
 
 STANDARD_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD")
 
@@ -100,7 +100,7 @@ class Routes:
         for route in self._app.routes:
             if route.method in (method, METHOD_NAME_ALL) and not is_middleware(route):
                 for variant in variants(route.path):
-                    values = values_of(variant, names)
+                    values = parse_values(variant, names)
                     if values is not None:
                         return variant, values
         return None

@@ -83,9 +83,9 @@ class SyncResponse:
 
         Those that it deletes are not among them. The client's own are `client.cookies`.
         """
-        from kit.testing._cookies import values_of
+        from kit.testing._cookies import parse_values
 
-        return values_of(self._caller.origin + "/", self.headers.get_set_cookie())
+        return parse_values(self._caller.origin + "/", self.headers.get_set_cookie())
 
     @property
     def body(self) -> Generator[Bytes, None, None]:

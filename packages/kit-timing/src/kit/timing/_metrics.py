@@ -122,7 +122,7 @@ def set_metric(
             "value, or leave it out"
         )
     member += description_part("set_metric", description)
-    metrics = _metrics_of(c, "set_metric", name)
+    metrics = _get_metrics(c, "set_metric", name)
     if metrics is not None:
         metrics.members.append(member)
 
@@ -144,7 +144,7 @@ def start_timer(c: Context[Any, Any], name: str, description: str | None = None)
     """
     timer_name = _checked_name("start_timer", name)
     part = description_part("start_timer", description)
-    metrics = _metrics_of(c, "start_timer", name)
+    metrics = _get_metrics(c, "start_timer", name)
     if metrics is not None:
         metrics.timers[timer_name] = (perf_counter(), part)
 
@@ -165,7 +165,7 @@ def end_timer(c: Context[Any, Any], name: str, precision: int | None = None) -> 
     """
     now = perf_counter()
     decimals = _checked_precision("end_timer", precision)
-    metrics = _metrics_of(c, "end_timer", name)
+    metrics = _get_metrics(c, "end_timer", name)
     if metrics is None:
         return
     timer = metrics.timers.pop(name, None)
@@ -217,7 +217,7 @@ async def wrap_time(
         return await awaitable
     finally:
         now = perf_counter()
-        metrics = _metrics_of(c, "wrap_time", name)
+        metrics = _get_metrics(c, "wrap_time", name)
         if metrics is not None:
             metrics.members.append(_member(timer_name, (start, part), now, decimals))
 
@@ -252,7 +252,7 @@ def _member(name: str, timer: tuple[float, str], now: float, decimals: int = 1) 
     return f"{name};dur={(now - start) * 1000:.{decimals}f}{part}"
 
 
-def _metrics_of(c: Context[Any, Any], function: str, name: str) -> Metrics | None:
+def _get_metrics(c: Context[Any, Any], function: str, name: str) -> Metrics | None:
     metrics = c.get(VARIABLE)
     if metrics.__class__ is not Metrics:
         _logger.warning("%s(): %r is dropped; register timing() before the handler", function, name)

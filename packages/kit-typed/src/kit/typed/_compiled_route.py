@@ -14,7 +14,7 @@ from kit.router.patterns import covers
 from ._compiled_endpoint import CompiledEndpoint
 from ._documentation import documented_type
 from ._resolution import Resolution, show
-from ._responses import responses_of
+from ._responses import describe_responses
 from ._signature import REQUIRED, Signature
 from ._types import allows_none, never_fits
 from ._unread_parameters import unread_name
@@ -164,7 +164,7 @@ class CompiledRoute:
         if validates:
             responses[400] = ValidationProblem
         if not resolution.connection:
-            responses.update(responses_of(self._signature.returns, self._status))
+            responses.update(describe_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The exceptions of these functions are documented too.
         calls = tuple(call.signature.function for call in resolution.calls)

@@ -16,7 +16,7 @@ from kit.authoring.models import check_union
 
 from ._signature import REQUIRED
 from ._sources import IMMUTABLE, Source, struct_name
-from ._types import constrained, hints_of, kind_of, without_none
+from ._types import classify, constrained, find_hints, without_none
 
 _REQUIRED = msgspec.field()
 
@@ -99,14 +99,14 @@ def _entries_of_model(kind: Any, target: str) -> Iterator[_Entry]:
     fields = getattr(kind, "__pydantic_fields__", None)  # of a model or a dataclass
     if fields is not None:
         for name, each in fields.items():
-            key = _key_of(each) or _in(target, name)
-            yield _Entry(key, _type_of(each), _default_of_model(each))
+            key = _find_key(each) or _in(target, name)
+            yield _Entry(key, _find_type(each), _default_of_model(each))
         return
-    hints = hints_of(kind)
+    hints = find_hints(kind)
     for each in getattr(inspect.type_info(kind), "fields", ()):
         key = each.encode_name
         yield _Entry(
-            _in(target, key) if key == each.name else key, hints[each.name], _default_of(each)
+            _in(target, key) if key == each.name else key, hints[each.name], _find_default(each)
         )
 
 
@@ -129,7 +129,7 @@ def _entries_of_union(members: tuple[Any, ...], target: str) -> Iterator[_Entry]
             yield entry._replace(default=msgspec.UNSET)
 
 
-def _key_of(field: Any) -> str | None:
+def _find_key(field: Any) -> str | None:
     """The alias of a field of a pydantic type in the data; the first one of several."""
     alias = field.validation_alias or field.alias
     return next(
@@ -137,7 +137,7 @@ def _key_of(field: Any) -> str | None:
     )
 
 
-def _type_of(field: Any) -> Any:
+def _find_type(field: Any) -> Any:
     """The type of a field of a pydantic type, with all constraints that can be shown."""
     kind: Any = without_none(field.annotation)  # pydantic reads no text as None
     told = {
@@ -194,7 +194,7 @@ def _is_describable(kind: Any) -> bool:
 
 def _schema_of_file(kind: Any) -> dict[str, Any]:
     """A schema hook of msgspec, which wants NotImplementedError for types it isn't for."""
-    if kind_of(kind) != "file":
+    if classify(kind) != "file":
         raise NotImplementedError
     return {"type": "string"}
 
@@ -207,7 +207,7 @@ def _default_of_model(field: Any) -> Any:
     return _with_default(field.default)
 
 
-def _default_of(field: inspect.Field) -> Any:
+def _find_default(field: inspect.Field) -> Any:
     if field.required:
         return _REQUIRED
     if field.default is not msgspec.NODEFAULT:

@@ -39,7 +39,7 @@ def override(
     while frame is not None and frame.f_globals.get("__name__") == "contextlib":
         frame = frame.f_back  # `with` calls this generator through contextlib
     signatures = read_overrides(dependencies, {} if frame is None else frame.f_locals)
-    routes = [route for each in app.routes for route in _routes_of(each.handler)]
+    routes = [route for each in app.routes for route in _find_routes(each.handler)]
     used = {call for route in routes for call in route.resolution.functions}
     for function in signatures:
         if function not in used:
@@ -55,7 +55,7 @@ def override(
             route.restore(signatures)
 
 
-def _routes_of(handler: Any) -> Iterator[CompiledRoute]:
+def _find_routes(handler: Any) -> Iterator[CompiledRoute]:
     while handler is not None:
         attributes = getattr(handler, "__dict__", {})
         if "__kit_route__" in attributes:

@@ -23,7 +23,7 @@ from ._signature import (
     unwrapped,
 )
 from ._sources import Field, JsonBody, Source
-from ._types import has_literal_bool, kind_of, takes_many
+from ._types import classify, has_literal_bool, takes_many
 
 # SPEC: RFC 9110 sections 9.3.1, 9.3.2 and 9.3.5: content has no defined meaning in these.
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
@@ -139,7 +139,7 @@ class Resolution:
             return self._value(signature, parameter, parameter.marker)
         if is_connection(parameter):
             return self._connection(signature, parameter)
-        kind = kind_of(parameter.annotation)
+        kind = classify(parameter.annotation)
         if kind == "context" and parameter.marker is None:
             self.takes_context = True
             return "c"

@@ -38,7 +38,7 @@ from typing import (
 from kit.authoring.signatures import describe, is_async, is_generator
 
 from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
-from ._types import RuleError, aliased, constrained, inner_metadata, kind_of, split
+from ._types import RuleError, aliased, classify, constrained, inner_metadata, split
 
 REQUIRED: Any = inspect.Parameter.empty
 
@@ -144,10 +144,10 @@ def read_signature(
     Raises:
         TypeError: If a parameter can't be provided; the text names the function and the parameter.
     """
-    if mock_of(function) is not None:
+    if find_mock(function) is not None:
         # It takes anything, and is told what to return: it needs nothing of a request.
         return Signature(function, function, "unclear", (), REQUIRED)
-    call, mode = _mode_of(function)
+    call, mode = _find_mode(function)
     empty = Signature(function, call, mode, (), REQUIRED)
     if identity(function) in within:
         empty.refuse("it depends on itself")
@@ -179,7 +179,7 @@ def read_signature(
     return Signature(function, call, mode, parameters, returns)
 
 
-def mock_of(function: Any) -> Any:
+def find_mock(function: Any) -> Any:
     """Returns the mock of unittest that a call goes to; None for other functions."""
     mocks = sys.modules.get("unittest.mock")
     if mocks is None:
@@ -192,7 +192,7 @@ def mock_of(function: Any) -> Any:
 
 def has_spec(function: Any) -> bool:
     """Returns whether a function is a mock that stands for a certain function."""
-    mock = mock_of(function)
+    mock = find_mock(function)
     return mock is not None and (mock is not function or mock.__class__ is not type(mock))
 
 
@@ -272,7 +272,7 @@ def _parameter(
     name = given.name
     if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
         signature.refuse(f"it takes {given}, which nothing can provide: name each parameter")
-    default = _default_of(signature, given)
+    default = _find_default(signature, given)
     by_keyword = given.kind is given.KEYWORD_ONLY
     annotation = given.annotation
     _check_default(signature, name, default)
@@ -326,7 +326,7 @@ def _constrained(
         signature.refuse(f"the parameter {name!r} can't be read: {line}")
 
 
-def _default_of(signature: Signature, given: inspect.Parameter) -> Any:
+def _find_default(signature: Signature, given: inspect.Parameter) -> Any:
     """Returns the default; in signatures, it is a placeholder for fields with a factory."""
     default: Any = given.default
     owner: Any = signature.function
@@ -443,7 +443,7 @@ def _provider(
 def is_connection(parameter: Parameter) -> bool:
     """Returns whether a parameter takes the WebSocket."""
     is_free = parameter.marker is None and parameter.dependency is None
-    return is_free and kind_of(parameter.annotation) == "websocket"
+    return is_free and classify(parameter.annotation) == "websocket"
 
 
 def unwrapped(function: Any) -> Any:
@@ -460,7 +460,7 @@ def identity(function: Any) -> Any:
     return function
 
 
-def _mode_of(function: Any) -> tuple[Callable[..., Any], Mode]:
+def _find_mode(function: Any) -> tuple[Callable[..., Any], Mode]:
     own = _called(function)
     if isinstance(own, type):
         if hasattr(own, "__aenter__"):

@@ -18,19 +18,19 @@ from msgspec import inspect
 
 from kit.authoring.models import check_union, find_model
 from kit.interface import ValidationTarget
-from kit.validator.schemas import Schema, schema_of
+from kit.validator.schemas import Schema, get_schema
 
 from ._markers import Dependency, Env, Marker, Var
 from ._signature import REQUIRED, Made, Signature
 from ._types import (
     aliased,
     allows_none,
+    classify,
+    find_hints,
     for_pydantic,
-    hints_of,
     holds,
     inner_metadata,
     is_object,
-    kind_of,
     split,
     without_none,
 )
@@ -90,7 +90,7 @@ class Field:
     @property
     def is_file(self) -> bool:
         """Whether it is an uploaded file."""
-        return kind_of(self.annotation) == "file"
+        return classify(self.annotation) == "file"
 
     @property
     def is_bytes(self) -> bool:
@@ -334,7 +334,7 @@ def struct_name(target: str, signature: Signature) -> str:
 
 def _schema(field: Field, kind: Any, *, is_json: bool) -> Schema:
     try:
-        return schema_of(kind, is_json=is_json)
+        return get_schema(kind, is_json=is_json)
     except Exception as error:
         _refuse(field, error)
 
@@ -376,7 +376,7 @@ def _markers_in_fields(kind: Any) -> Iterator[tuple[str, Any]]:
             yield from _markers_in_fields(each)
     else:
         with suppress(Exception):  # names that can't be resolved are reported by the libraries
-            for name, hint in hints_of(kind).items():
+            for name, hint in find_hints(kind).items():
                 inner, metadata = split(hint)
                 for each in (*metadata, *inner_metadata(inner)):
                     if isinstance(each, (Marker, Env, Var, Dependency)):
@@ -393,7 +393,7 @@ def _refuse(field: Field, problem: object) -> NoReturn:
 def _unknown(node: Any, seen: set[int]) -> Iterator[Any]:
     """Yields the classes in a type that neither msgspec nor pydantic can build."""
     if isinstance(node, inspect.CustomType):
-        if kind_of(node.cls) != "file":
+        if classify(node.cls) != "file":
             yield node.cls
         return
     if id(node) in seen or not isinstance(node, (inspect.Type, inspect.Field)):

@@ -24,7 +24,7 @@ from kit.interface import METHOD_NAME_ALL, Context, Response
 from kit.interface.metadata import get_facts
 
 from ._compiled_route import CompiledRoute
-from ._responses import responses_of
+from ._responses import describe_responses
 from ._signature import Signature, is_connection, read_signature, unwrapped
 
 P = ParamSpec("P")
@@ -210,7 +210,7 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
         check_union(signature.returns)  # a document of the app would crash the process
     except TypeError as error:
         signature.refuse(f"the type of its result can't be documented: {error}")
-    if status in _WITHOUT_CONTENT and 200 in responses_of(signature.returns, None):
+    if status in _WITHOUT_CONTENT and 200 in describe_responses(signature.returns, None):
         signature.refuse(
             f"a response with the status {status} has no body: return None, or leave the status out"
         )

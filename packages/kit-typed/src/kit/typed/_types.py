@@ -111,7 +111,7 @@ def inner_metadata(annotation: Any, seen: tuple[Any, ...] = ()) -> Iterator[Any]
         yield from inner_metadata(kind, seen)
 
 
-def kind_of(annotation: Any) -> Kind:
+def classify(annotation: Any) -> Kind:
     """Returns the kind of value of an annotation.
 
     `single` is built from one string, `many` from several; `object` has named fields, or contains
@@ -119,14 +119,14 @@ def kind_of(annotation: Any) -> Kind:
     """
     origin = get_origin(annotation)
     if origin is Annotated:
-        return kind_of(get_args(annotation)[0])
+        return classify(get_args(annotation)[0])
     behind = annotation.__supertype__ if isinstance(annotation, NewType) else aliased(annotation)
     if behind is not None:
-        return kind_of(behind)
+        return classify(behind)
     if origin is Literal:
         return "single"
     if origin in (Union, types.UnionType):
-        return _kind_of_union({kind_of(each) for each in get_args(annotation) if each is not None})
+        return _kind_of_union({classify(each) for each in get_args(annotation) if each is not None})
     kind = annotation if origin is None else origin
     if annotation is None:
         return "single"
@@ -148,7 +148,7 @@ def _kind_of_class(kind: type, arguments: tuple[Any, ...]) -> Kind:
     if kind in _MAPPINGS or kind is msgspec.Raw:
         return "object"
     if issubclass(kind, _MANY) or kind in _MANY_ABSTRACT:
-        inner = _kind_of_union({kind_of(each) for each in arguments if each is not ...})
+        inner = _kind_of_union({classify(each) for each in arguments if each is not ...})
         return "many" if inner == "single" else inner
     if issubclass(kind, _SINGLE):
         return "single"
@@ -212,22 +212,22 @@ def never_fits(provided: Any, wanted: Any) -> bool:
         provided: The type of the values there are.
         wanted: The type that is expected.
     """
-    ours, theirs = classes_of(provided), classes_of(wanted)
+    ours, theirs = find_classes(provided), find_classes(wanted)
     if not ours or not theirs:
         return False
     return not any(_overlap(one, other) for one in ours for other in theirs)
 
 
-def classes_of(annotation: Any) -> tuple[type, ...] | None:
+def find_classes(annotation: Any) -> tuple[type, ...] | None:
     """Returns the classes of the values of a type, without None; None if they aren't known."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        return classes_of(get_args(annotation)[0])
+        return find_classes(get_args(annotation)[0])
     behind = annotation.__supertype__ if isinstance(annotation, NewType) else aliased(annotation)
     if behind is not None:
-        return classes_of(behind)
+        return find_classes(behind)
     if origin in (Union, types.UnionType):
-        members = [classes_of(each) for each in get_args(annotation)]
+        members = [find_classes(each) for each in get_args(annotation)]
         if any(each is None for each in members):
             return None
         return tuple(kind for each in members for kind in each or ())
@@ -277,14 +277,14 @@ def without_none(annotation: Any) -> Any:
     return Union[tuple(members)]  # noqa: UP007 - of a tuple
 
 
-def hints_of(kind: Any) -> dict[str, Any]:
+def find_hints(kind: Any) -> dict[str, Any]:
     """Returns the types of the fields of a class, with the arguments of a generic one."""
     origin = get_origin(kind) or kind
     hints = get_type_hints(origin, include_extras=True)
     own = getattr(origin, "__annotations__", {})
     for base in reversed(vars(origin).get("__orig_bases__", origin.__bases__)):
         if isinstance(get_origin(base) or base, type):
-            inherited = hints_of(base)
+            inherited = find_hints(base)
             hints.update({name: inherited[name] for name in inherited.keys() - own.keys()})
     arguments = dict(zip(getattr(origin, "__parameters__", ()), get_args(kind), strict=False))
     return {name: _substituted(_unqualified(hint), arguments) for name, hint in hints.items()}
@@ -474,11 +474,11 @@ def _metas(item: Any) -> list[msgspec.Meta]:
     if not limits.keys() <= set(_CONSTRAINTS):
         raise _not_applied(repr(item))
     if digits:
-        return [*_metas_of(limits), decimal_rules(**digits)]
-    return _metas_of(limits)
+        return [*_build_metas(limits), decimal_rules(**digits)]
+    return _build_metas(limits)
 
 
-def _metas_of(limits: dict[str, Any]) -> list[msgspec.Meta]:
+def _build_metas(limits: dict[str, Any]) -> list[msgspec.Meta]:
     return [msgspec.Meta(**limits)] if limits else []
 
 

@@ -49,8 +49,8 @@ def _provider(component: str | None, kind: Any) -> Callable[..., Any]:
     return provide
 
 
-def _provider_of(marker: Any, kind: Any) -> Callable[..., Any]:
+def _build_provider(marker: Any, kind: Any) -> Callable[..., Any]:
     return _provider(marker.component, kind)
 
 
-PROVIDERS[type(FromComponent())] = _provider_of
+PROVIDERS[type(FromComponent())] = _build_provider

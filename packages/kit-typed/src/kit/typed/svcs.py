@@ -48,8 +48,8 @@ def _provider(kind: Any) -> Callable[..., Any]:
     return provide
 
 
-def _provider_of(marker: Any, kind: Any) -> Callable[..., Any]:
+def _build_provider(marker: Any, kind: Any) -> Callable[..., Any]:
     return _provider(kind)
 
 
-PROVIDERS[Service] = _provider_of
+PROVIDERS[Service] = _build_provider

@@ -26,7 +26,7 @@ from kit.interface import (
 )
 from kit.interface.metadata import attach, get_facts
 
-from .schemas import Schema, read_contents, schema_of, split_values
+from .schemas import Schema, get_schema, read_contents, split_values
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -167,7 +167,7 @@ def _has_json(c: Context[Any, Any]) -> bool:
 
 def _schema(target: ValidationTarget, kind: Any) -> Schema:
     try:
-        return schema_of(kind, is_json=target == "json")
+        return get_schema(kind, is_json=target == "json")
     except Exception as error:
         problem = str(error).partition("\n")[0]
         if isinstance(error, NameError):

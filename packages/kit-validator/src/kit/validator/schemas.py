@@ -55,8 +55,8 @@ __all__ = (
     "Schema",
     "check_memory",
     "check_union",
+    "get_schema",
     "read_contents",
-    "schema_of",
     "split_values",
 )
 
@@ -137,7 +137,7 @@ class Schema(NamedTuple):
         return ", ".join(sorted({each.header for each in self.fields if each.header}))
 
 
-def schema_of(kind: Any, *, is_json: bool) -> Schema:
+def get_schema(kind: Any, *, is_json: bool) -> Schema:
     """Returns the schema of a type.
 
     Args:

@@ -171,10 +171,10 @@ class FormData(Entries[FormValue]):
 
         Its files are read from this one, so they last as long as it does.
         """
-        return form_of([*self._entries])
+        return create_form([*self._entries])
 
 
-def file_of(
+def create_file(
     name: str, type: str, data: bytes, *, spool: Spool | None = None, start: int = 0, size: int = 0
 ) -> File:
     """Creates a file that was uploaded with a form, in memory or as a part of a temporary file."""
@@ -188,14 +188,14 @@ def file_of(
 
 def _renamed(file: File, name: str) -> File:
     """Returns the same content under another name."""
-    renamed = file_of(
+    renamed = create_file(
         name, file.type, file._data, spool=file._spooled, start=file._start, size=file.size
     )
     renamed._last_modified = file.last_modified
     return renamed
 
 
-def form_of(entries: list[tuple[str, FormValue]], spool: Spool | None = None) -> FormData:
+def create_form(entries: list[tuple[str, FormValue]], spool: Spool | None = None) -> FormData:
     """Creates a form from entries that were already checked; uses the list itself."""
     form: FormData = _new(FormData)
     form._spool = spool
@@ -203,7 +203,7 @@ def form_of(entries: list[tuple[str, FormValue]], spool: Spool | None = None) ->
     return form
 
 
-def entries_of(form: FormData) -> list[tuple[str, FormValue]]:
+def get_entries(form: FormData) -> list[tuple[str, FormValue]]:
     """Returns the entries as they are stored, read-only."""
     return form._entries
 

@@ -23,10 +23,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kit._support.limits import Limits, body_too_large
+from kit._limits import Limits, body_too_large
 
 from .form_data import FormData
-from .parameters import boundary_of, malformed, parse_disposition
+from .parameters import malformed, parse_boundary, parse_disposition
 from .parts import Collector
 
 _SAMPLE = b"-" * 200
@@ -123,7 +123,7 @@ class MultipartDecoder:
 
     def __init__(self, content_type: str, limits: Limits) -> None:
         parser = _parser_class()
-        self._boundary = boundary_of(content_type)
+        self._boundary = parse_boundary(content_type)
         self._delimiter = b"\r\n--" + self._boundary.encode()
         self._errors = parser.errors
         self._preamble = b"\r\n"  # the end of it, which may be the start of the first delimiter

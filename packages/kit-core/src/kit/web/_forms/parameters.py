@@ -34,7 +34,7 @@ def malformed(problem: str) -> HTTPException:
     return HTTPException(400, f"Malformed multipart body: {problem}")
 
 
-def boundary_of(content_type: str) -> str:
+def parse_boundary(content_type: str) -> str:
     """Returns the boundary of a Content-Type.
 
     SPEC: WHATWG MIME Sniffing section 4.4 for the syntax, RFC 2046 section 5.1.1 for boundaries.

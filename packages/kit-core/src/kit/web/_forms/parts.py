@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kit._support.limits import (
+from kit._limits import (
     Limits,
     field_too_large,
     form_too_large,
@@ -11,7 +11,7 @@ from kit._support.limits import (
 )
 from kit.authoring.bodies import memory_of_text
 
-from .form_data import FormData, FormValue, file_of, form_of
+from .form_data import FormData, FormValue, create_file, create_form
 from .spool import Spool
 
 # A list of smaller pieces would take many times their size.
@@ -136,15 +136,17 @@ class Collector:
         else:
             name, kind, size = self._filename, self._type.strip(), self._size_bytes
             if self._start is None:
-                value = file_of(name, kind, data)
+                value = create_file(name, kind, data)
                 self._kept_bytes += size
             else:
-                value = file_of(name, kind, b"", spool=self._spool, start=self._start, size=size)
+                value = create_file(
+                    name, kind, b"", spool=self._spool, start=self._start, size=size
+                )
         self._entries.append((self._name, value))
 
     def form(self) -> FormData:
         """Returns the form, once all parts have ended."""
-        return form_of(self._entries, self._spool)
+        return create_form(self._entries, self._spool)
 
     def _pieces(self) -> _Pieces:
         """Returns the content so far as pieces, so that more can be added."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kit._support.limits import (
+from kit._limits import (
     Limits,
     field_name_too_large,
     field_too_large,
@@ -15,7 +15,7 @@ from kit._support.limits import (
 )
 from kit.authoring.bodies import memory_of_text
 
-from .form_data import FormData, FormValue, form_of
+from .form_data import FormData, FormValue, create_form
 
 _PLUS = ord("+")
 _PERCENT = ord("%")
@@ -41,7 +41,7 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
     """Parses an urlencoded form (WHATWG URL section 5.1); raises a 413 if it exceeds a limit."""
     most = limits.max_field_size_bytes
     if _is_within(data, limits):
-        return form_of(parse_urlencoded(data))  # type: ignore[arg-type]  # texts are FormValues
+        return create_form(parse_urlencoded(data))  # type: ignore[arg-type]  # texts are FormValues
     in_memory = limits.max_memory_size_bytes
     text_bytes = 0
     entries: list[tuple[str, FormValue]] = []
@@ -59,7 +59,7 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
         if in_memory is not None and text_bytes > in_memory:
             raise form_too_large_for_memory(in_memory)
         entries.append(entry)
-    return form_of(entries)
+    return create_form(entries)
 
 
 def _is_within(data: bytes, limits: Limits) -> bool:

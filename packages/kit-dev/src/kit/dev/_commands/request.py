@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from .._calling import Header, call, scope_of
+from .._calling import Header, build_scope, call
 from .._errors import AppError
 from .._loading import default_app, load_app
 from .._options import complete_files
@@ -74,7 +74,7 @@ def command(
     if not _TOKEN.fullmatch(method):
         raise click.BadParameter("expected e.g. PUT", param_hint="'--method'")
     try:
-        scope = scope_of(method.upper(), url, fields, None if body is None else len(body))
+        scope = build_scope(method.upper(), url, fields, None if body is None else len(body))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="'PATH'") from error
     printer = Printer(scope["http_version"], body_only=body_only)

@@ -14,7 +14,7 @@ from kit.interface import RouterRoute
 from .error_handlers import ErrorHandlers
 
 if TYPE_CHECKING:
-    from kit._support.limits import Limits
+    from kit._limits import Limits
 
 
 class Route(RouterRoute):
@@ -43,7 +43,7 @@ class Route(RouterRoute):
         try:
             wants_next = takes_next(handler, f"{method} {path!r}")
         except TypeError as error:
-            from kit._support.hints import hint
+            from kit._hints import hint
 
             raise TypeError(f"{error}{hint('handler', handler)}") from None
         self.unbound: tuple[Any, str] | None = None

@@ -45,7 +45,7 @@ def explain(error: Exception) -> None:
         error.add_note(found[2:])
 
 
-def _one_of(*names: str) -> Callable[[Any], bool]:
+def _is_one_of(*names: str) -> Callable[[Any], bool]:
     return frozenset(names).__contains__
 
 
@@ -120,41 +120,41 @@ HINTS: dict[str, list[tuple[Callable[[Any], object], str]]] = {
     ],
     # The keywords of a registering method.
     "keyword": [
-        (_one_of("methods"), "write @app.on([...], path), or @app.post(path) for one method"),
+        (_is_one_of("methods"), "write @app.on([...], path), or @app.post(path) for one method"),
         (
-            _one_of("status_code", "response_class", "response_model"),
+            _is_one_of("status_code", "response_class", "response_model"),
             "give the response its status, c.json(..., 201), or use @typed of kit.typed",
         ),
-        (_one_of("dependencies", "guards", "middleware"), "write use=[...]"),
+        (_is_one_of("dependencies", "guards", "middleware"), "write use=[...]"),
         (
-            _one_of("deprecated", "description", "operation_id", "responses", "summary", "tags"),
+            _is_one_of("deprecated", "description", "operation_id", "responses", "summary", "tags"),
             "write @describe(...) of kit.openapi above the handler",
         ),
     ],
     # The attributes of an app.
     "app": [
-        (_one_of("listen", "run"), "run it with `kit serve app.py`, or `kit dev app.py`"),
+        (_is_one_of("listen", "run"), "run it with `kit serve app.py`, or `kit dev app.py`"),
         (
-            _one_of("include_router", "register", "register_blueprint"),
+            _is_one_of("include_router", "register", "register_blueprint"),
             "write app.route(path, other)",
         ),
         (
-            _one_of("add_middleware", "after_request", "before_request", "middleware"),
+            _is_one_of("add_middleware", "after_request", "before_request", "middleware"),
             "write middleware (c, next), and app.use() before the routes",
         ),
         (
-            _one_of("add_event_handler", "on_event", "on_shutdown", "on_startup", "state"),
+            _is_one_of("add_event_handler", "on_event", "on_shutdown", "on_startup", "state"),
             "write a lifespan, Kit(lifespan=...), and read what it yields from c.env",
         ),
         (
-            _one_of("add_exception_handler", "errorhandler", "exception_handler"),
+            _is_one_of("add_exception_handler", "errorhandler", "exception_handler"),
             "write @app.on_error(SomeError), and @app.not_found() for unmatched requests",
         ),
         (
-            _one_of("add_api_route", "add_route", "add_url_rule", "api_route"),
+            _is_one_of("add_api_route", "add_route", "add_url_rule", "api_route"),
             "write app.get(path, handler), or app.on([...], path, handler)",
         ),
-        (_one_of("websocket"), "write @app.get(path) above @upgrade_websocket of kit.websocket"),
+        (_is_one_of("websocket"), "write @app.get(path) above @upgrade_websocket of kit.websocket"),
     ],
     # What a handler returned.
     "result": [

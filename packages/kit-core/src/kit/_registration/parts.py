@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kit._state.app_state import AppState
+from kit._routing.app_state import AppState
 
 ONE_FOR_ALL = frozenset(("get_path", "router", "strict"))
 """The options that find the routes of a request, before an app of several is chosen."""

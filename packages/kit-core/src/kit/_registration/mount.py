@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import unquote
 
-from kit._support.paths import encode_dropped
+from kit._paths import encode_dropped
 from kit.authoring.maybe_await import call, settle
 from kit.authoring.signatures import copy_names, parameter_names
 from kit.context import Context
@@ -42,7 +42,7 @@ def mounted_handler(
         _refuse_resolved(c.req)
         request = await _request_with_body(c.req)
         if replace_request is None:
-            handed_on = _moved(request, *_place_of(c))
+            handed_on = _moved(request, *_find_place(c))
         elif replace_request is False:
             handed_on = request
         else:
@@ -72,7 +72,7 @@ def _check(call: str, application_handler: Any, option_handler: Any, replace_req
             raise TypeError(f"{call}: {name} must be a function, not {value!r:.100}")
 
 
-def _place_of(c: Context[Any, Any]) -> tuple[str, str]:
+def _find_place(c: Context[Any, Any]) -> tuple[str, str]:
     """Returns the pattern of the prefix, and the path that the wildcard after it matches."""
     handlers, *captured = c._match
     route, params = handlers[c.req.route_index]

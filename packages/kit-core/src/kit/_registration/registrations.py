@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
-from kit._state.patterns import check_literals, check_syntax
-from kit._state.route import Route
+from kit._routing.patterns import check_literals, check_syntax
+from kit._routing.route import Route
 from kit.authoring.caller_frame import describe_call_site
 from kit.authoring.signatures import (
     accepts,
@@ -22,7 +22,7 @@ from kit.context import B, V
 from kit.http.paths import merge_path
 
 if TYPE_CHECKING:
-    from kit._state.app_state import AppState
+    from kit._routing.app_state import AppState
 
     from .types import AnyHandler, Middleware
 
@@ -243,7 +243,7 @@ def _middleware(call: str, use: Any) -> list[Any]:
         if not callable(each):
             raise TypeError(f"{call}: use takes middleware (c, next), not {each!r:.100}")
         if not _is_middleware(each):
-            from kit._support.hints import hint
+            from kit._hints import hint
 
             raise TypeError(
                 f"{call}: use takes middleware (c, next): "
@@ -263,7 +263,7 @@ def refuse_keywords(call: str, keywords: Iterable[str]) -> None:
         TypeError: If there are any.
     """
     for name in keywords:
-        from kit._support.hints import hint
+        from kit._hints import hint
 
         raise TypeError(f"{call} takes no keyword {name!r}, but use{hint('keyword', name)}")
 

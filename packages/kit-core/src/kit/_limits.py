@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from kit.interface import HTTPException
 
-from .struct import Struct
+from ._struct import Struct
 
 _MIB = 1024 * 1024
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MakeRouter: TypeAlias = "Callable[[], Router[Any]]"
 
 
-def router_of(router: Any) -> tuple[Router[Any], MakeRouter | None]:
+def resolve_router(router: Any) -> tuple[Router[Any], MakeRouter | None]:
     """Returns the router that `Kit(router=...)` names, and a function that creates another one.
 
     Args:
@@ -36,10 +36,10 @@ def router_of(router: Any) -> tuple[Router[Any], MakeRouter | None]:
         )
     if not (hasattr(router, "add") and hasattr(router, "match")):
         raise TypeError(f"Kit(router=...) takes a Router or a name, not {router!r:.100}")
-    return router, _copies_of(router)
+    return router, _copy_router(router)
 
 
-def _copies_of(router: Router[Any]) -> MakeRouter | None:
+def _copy_router(router: Router[Any]) -> MakeRouter | None:
     from copy import deepcopy
 
     try:

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Builds the responses of `c.text`, `c.json` and the like from headers and status set before."""
+"""Builds, combines, checks and discards the responses of a request."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from types import AsyncGeneratorType, NoneType
 from typing import Any
 
+from kit.authoring.maybe_await import is_awaitable
+from kit.authoring.signatures import describe
+from kit.interface import HandlerError
 from kit.web import Response
-from kit.web._body import extract, peek
+from kit.web._body import USED, extract, is_stream, peek, put
 from kit.web._header_lines import (
     CONTENT_LENGTH,
     HeaderArgument,
@@ -25,6 +29,9 @@ from kit.web._response import (
     build_response,
     check_status,
 )
+from kit.web._streams import close_stream
+
+_logger = logging.getLogger("kit")
 
 # PERF: types that extract() would return unchanged, after checking for all others.
 _AS_THEY_ARE = frozenset((bytes, NoneType, AsyncGeneratorType))
@@ -214,3 +221,43 @@ def without_representation(response: Response) -> Response:
     """Returns an empty response without cookies and headers that describe the given body."""
     lines = [line for line in lines_to_keep(response._lines) if line[0] != b"set-cookie"]
     return build_response(None, response.status, lines)
+
+
+async def close_discarded(response: Response, kept: Any = None) -> None:
+    """Closes the unread streams of a response, but not the body of `kept`; logs exceptions."""
+    replaced = response._replaced
+    if replaced is not None:
+        await close_discarded(replaced, kept)
+    body = peek(response)
+    if not is_stream(body) or (isinstance(kept, Response) and peek(kept) is body):
+        return
+    put(response, USED)
+    try:
+        await close_stream(body)
+    except Exception:
+        _logger.exception("Exception while closing the body of a response that isn't sent")
+
+
+async def settle(result: Any, handler: Any) -> Response | None:
+    """Awaits the result of a handler.
+
+    Raises:
+        HandlerError: If it is neither a response nor None; the message names the handler.
+    """
+    while not (result is None or isinstance(result, Response)):
+        # A handler may return an awaitable that it got elsewhere, e.g. `return c.not_found()`.
+        if not is_awaitable(result):
+            raise _refused(result, handler)
+        result = await result
+    return result
+
+
+def _refused(result: Any, handler: Any) -> HandlerError:
+    from kit._hints import hint
+
+    what = type(result).__name__
+    if isinstance(result, type):
+        what = f"the class {result.__qualname__}"
+    return HandlerError(
+        describe(handler), f"returned {what}, expected a Response{hint('result', result)}"
+    )

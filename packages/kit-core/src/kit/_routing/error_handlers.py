@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit._support.exception_groups import leaves
+from kit._exception_groups import leaves
 
 if TYPE_CHECKING:
     from kit.interface import HandlerResult

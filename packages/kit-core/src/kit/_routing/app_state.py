@@ -12,7 +12,7 @@ from kit.interface import is_cacheable
 from .error_handlers import ErrorHandlers
 
 if TYPE_CHECKING:
-    from kit._support.limits import Limits
+    from kit._limits import Limits
     from kit.interface import HandlerResult
     from kit.lifespan import Lifespan
     from kit.web import Request
@@ -57,7 +57,7 @@ class AppState:
         find: Matches a method and a path. Returns what `Router.match` does, and the function that
             runs the handlers of this result.
         given: The options that the app was given, and those that its parts rely on; see
-            `kit._app.parts`.
+            `kit._registration.parts`.
         has_limited_parts: Whether routes have limits of their own, since they belong to an app that
             `route` added.
         needs_request: Whether the routing path or the response depends on more than the method
