@@ -1365,6 +1365,7 @@ NOT_IN_THE_TABLE = {
     "kit.websocket:Handshake.accept(conversation)": _TOOL,
     "kit.websocket:Handshake.accept(on_refusal)": _TOOL,
     "kit.websocket:Handshake.end_with(on_end)": _TOOL,
+    "kit.websocket:upgrade_websocket(options)": "each of them is in the table",
     "kit:in_thread(handler)": "see test_in_thread",
 }
 
