@@ -31,7 +31,6 @@ from kit.request import KitRequest
 from kit.web._body import is_stream, peek, take
 from kit.web._header_lines import (
     FRAMING_NAMES,
-    LONGEST_KNOWN_VALUE,
     OWN_NAMES,
     HeaderArgument,
     HeaderLine,
@@ -40,7 +39,7 @@ from kit.web._header_lines import (
     encode_name,
     encode_value,
     header_line,
-    known_header_line,
+    known_lines,
     with_line,
 )
 from kit.web._location import encode_location
@@ -325,9 +324,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         Raises:
             ValueError: If the name or value is invalid.
         """
-        is_short = value.__class__ is str and len(value) <= LONGEST_KNOWN_VALUE
         try:
-            key, line, is_plain = (known_header_line if is_short else header_line)(name, value)
+            key, line, is_plain = known_lines.get((name, value)) or header_line(name, value)
         except TypeError:
             raise _no_header(name) from None
         lines = self._lines

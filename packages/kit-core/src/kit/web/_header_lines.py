@@ -23,6 +23,11 @@ _WHITE = " \t\r\n"
 known_names: dict[str, bytes] = {}
 _MAX_KNOWN_NAMES = 1000
 _MAX_NAME_CHARS = 64
+# PERF: most headers have the same value in each response. APPSEC: a client may choose a value, so
+# neither long ones nor many are kept.
+known_lines: dict[tuple[str, str | None], tuple[bytes, tuple[HeaderLine, ...], bool]] = {}
+_MAX_KNOWN_LINES = 128
+_MAX_KNOWN_VALUE_CHARS = 128
 
 CONTENT_LENGTH = b"content-length"
 
@@ -107,17 +112,21 @@ def length_line(size_bytes: int) -> HeaderLine:
 
 
 def header_line(name: str, value: str | None) -> tuple[bytes, tuple[HeaderLine, ...], bool]:
-    """Returns the name as it is stored, its line (none for None), and whether that is plain."""
+    """Returns the name of a header as it is stored, its line alone, and whether that is plain.
+
+    Raises:
+        ValueError: If the name or value is invalid.
+    """
     key = encode_name(name)
-    line = () if value is None else ((key, encode_value(name, value)),)
-    return key, line, key not in OWN_NAMES
-
-
-known_header_line = lru_cache(128)(header_line)
-"""The same. PERF: most headers have the same value in each response, so the last ones are kept."""
-
-LONGEST_KNOWN_VALUE = 128
-"""APPSEC: in characters. A client may choose the value; it must not fill the memory."""
+    if value is None:
+        return key, (), key not in OWN_NAMES
+    line = ((key, encode_value(name, value)),)
+    made = key, line, key not in OWN_NAMES
+    if len(value) <= _MAX_KNOWN_VALUE_CHARS:
+        if len(known_lines) >= _MAX_KNOWN_LINES:
+            known_lines.clear()
+        known_lines[name, value] = made
+    return made
 
 
 def as_plain(lines: list[HeaderLine], others: Container[bytes] = FRAMING_NAMES) -> Lines:
