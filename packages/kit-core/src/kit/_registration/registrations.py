@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
-from kit._routing.patterns import check_literals, check_syntax
 from kit._routing.route import Route
 from kit.authoring.caller_frame import describe_call_site
 from kit.authoring.signatures import (
@@ -20,6 +19,7 @@ from kit.authoring.signatures import (
 )
 from kit.context import B, V
 from kit.http.paths import merge_path
+from kit.router.route_patterns import check_literals, check_syntax
 
 if TYPE_CHECKING:
     from kit._routing.app_state import AppState

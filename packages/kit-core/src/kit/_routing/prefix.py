@@ -8,8 +8,7 @@ import re
 from kit.http.paths import merge_path
 from kit.router import TrieRouter
 from kit.router.patterns import expand_optional, split_pattern
-
-from .patterns import for_router, forms
+from kit.router.route_patterns import for_router, forms
 
 
 class Prefix:
@@ -30,7 +29,7 @@ class Prefix:
     def __init__(self, pattern: str) -> None:
         self.depth = sum(map(bool, split_pattern(pattern)))
         self._router: TrieRouter[bool] = TrieRouter()
-        for _, form in forms("/", pattern, None):
+        for _, form in forms("/", pattern):
             for each in expand_optional(form):
                 self._router.add("ALL", for_router(merge_path(each, "*")), True)
 

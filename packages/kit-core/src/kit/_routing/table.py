@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kit.interface import RouterClosedError
+from kit.router.route_patterns import for_router, forms
 
-from .patterns import for_router, forms, without_slash
 from .route import Route
 
 if TYPE_CHECKING:
@@ -140,10 +140,15 @@ class RouteTable:
         """Yields the routes for an original route."""
         base_path, path = route.base_path, route.path
         if not self._strict:
-            base_path, path = without_slash(base_path), without_slash(path)
+            base_path, path = _without_slash(base_path), _without_slash(path)
         for form in forms(base_path, path, route.method):
             yield route if form == (route.base_path, route.path) else route.at(*form)
 
 
 def _hand_over(route: Route, router: Router[Any]) -> None:
     router.add(route.method, for_router(route.path), route)
+
+
+def _without_slash(path: str) -> str:
+    """Removes a trailing slash from a pattern, as `strict=False` does from a path."""
+    return path[:-1] if len(path) > 1 and path.endswith("/") else path

@@ -18,11 +18,7 @@ class App(Protocol):
 
     @property
     def routes(self) -> Sequence[RouterRoute]:
-        """All registered routes, in order.
-
-        Raises:
-            RuntimeError: If a decorator was never applied to a function.
-        """
+        """All registered routes, in order; raises RuntimeError if a decorator was never applied."""
 
     @property
     def router(self) -> Router[Any]:
@@ -43,13 +39,7 @@ class App(Protocol):
         env: Mapping[str, Any] | None = None,
         execution_ctx: ExecutionContext | None = None,
     ) -> Response:
-        """Handles a request in process.
-
-        Args:
-            request: A `Request` of the app's own class, such as `c.req.raw`.
-            env: Bindings for `c.env`, in addition to those of a running lifespan.
-            execution_ctx: The `c.execution_ctx` of the request.
-        """
+        """Handles a request of the app's own class in process; `env` adds to the bindings."""
 
     async def request(
         self,
@@ -63,18 +53,7 @@ class App(Protocol):
         body: Any = None,
         json: Any = None,
     ) -> Response:
-        """Builds and handles a request; meant for tests.
-
-        Args:
-            input: A path, relative to `http://localhost`, a URL, or a request.
-            init: A mapping with `method`, `headers` and `body`.
-            env: As for `fetch`.
-            execution_ctx: As for `fetch`.
-            method: The HTTP method; default `GET`.
-            headers: The headers.
-            body: The body.
-            json: The body, to send as JSON.
-        """
+        """Builds a request from a path, a URL or a request, and handles it; meant for tests."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Runs the lifespan for the duration of an `async with` block."""

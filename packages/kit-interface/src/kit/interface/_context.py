@@ -35,16 +35,11 @@ Plain or async: `def cleanup(error)`. A plain function must not block, and costs
 
 
 class KitRequest(Protocol):
-    """`c.req`: the request with its parameters, query and body readers.
+    """`c.req`: the request with its parameters, query and body readers; see `kit.KitRequest`.
 
-    Body readers may be used in any order and more than once, since the body is kept.
-
-    `param`, `query`, `queries` and `header` convert a value if they get a type, e.g.
-    `query("page", int, default=1)`; `json` validates the body against a type. A value that can't be
-    converted raises an HTTPException with a problem document: 404 for a path parameter, 400 for
-    others. `param(key, type)` needs a default if the parameter is optional in the pattern;
-    otherwise a missing one raises a LookupError. `valid(target, type)` checks that the validated
-    data has this type.
+    The body is kept, so its readers may be used in any order and more than once. With a type,
+    `param`, `query`, `queries`, `header` and `json` convert the value, and raise an HTTPException
+    with a problem document if that fails; `valid` checks that the data has the type.
     """
 
     @property
@@ -125,22 +120,12 @@ class KitRequest(Protocol):
         """Reads the body as a Blob with the request's content type."""
 
     async def form_data(self) -> FormData:
-        """Reads the body as a form.
-
-        Raises:
-            HTTPException: 400 if it isn't a form, 413 if it exceeds a limit.
-        """
+        """Reads the body as a form; raises an HTTPException, 400 or 413, if it cannot."""
 
     async def parse_body(
         self, *, all: bool = False, dot: bool = False, **limits: Any
     ) -> dict[str, Any]:
-        """Reads the body as a form into a dict; for any other body, returns `{}`.
-
-        Args:
-            all: Whether to collect the values of a repeated name in a list.
-            dot: Whether to convert `a.b` into nested dicts.
-            **limits: Limits for this form that override those of the app.
-        """
+        """Reads the body as a form into a dict; for any other body, returns `{}`."""
 
     @property
     def max_memory_size_bytes(self) -> int | None:
@@ -149,18 +134,10 @@ class KitRequest(Protocol):
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
         """Limits the size of the body, regardless of how it is read.
 
-        Reading more bytes raises an exception everywhere: in the readers here, in those of `raw`,
-        in clones, and in mounted applications. This doesn't read the body, and a stream stays a
-        stream. If several limits are set, all of them apply.
-
         Args:
-            max_size: Maximum number of bytes.
-            refuse: Returns the exception to raise, e.g. an `HTTPException`.
-
-        Raises:
-            Exception: The result of `refuse`, if the body is known to be larger because it is in
-                memory, or was read before.
-            RuntimeError: If the body was already read in a way that doesn't reveal its size.
+            max_size: Maximum number of bytes. If several limits are set, all of them apply.
+            refuse: Returns the exception to raise: here if the body is known to be larger, or else
+                where it is read.
         """
 
     @overload
@@ -173,7 +150,7 @@ class KitRequest(Protocol):
 
 
 class Context(Protocol[BindingsT_co, VariablesT_co]):
-    """`c`: one request on its way through handlers and middleware.
+    """`c`: one request on its way through handlers and middleware; see `kit.Context`.
 
     Annotate middleware with this protocol to use it with every `Kit`, regardless of its type
     parameters. Both parameters default to Any.
@@ -190,10 +167,7 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
 
     @property
     def matched_routes(self) -> Sequence[RouterRoute]:
-        """The routes that matched the request, middleware included, in registration order.
-
-        `c.req.route_index` is the index of the one that is running; see `kit.route`.
-        """
+        """The routes that matched, middleware included; `c.req.route_index` is the running one."""
 
     @property
     def env(self) -> BindingsT_co:
@@ -213,20 +187,10 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
 
     @property
     def execution_ctx(self) -> ExecutionContext:
-        """Keeps work running after the response.
-
-        Raises:
-            RuntimeError: If the request was made in process without one.
-        """
+        """Keeps work running after the response; a RuntimeError if there is none in process."""
 
     def add_cleanup(self, cleanup: Cleanup, /) -> None:
-        """Runs `cleanup` after the response was sent, with its body; last added, first run.
-
-        Args:
-            cleanup: Plain or async; called with the exception that a handler, a middleware or the
-                streamed body raised, or that cancelled the request; otherwise with None. If it
-                returns True, those that run after it are called with None.
-        """
+        """Runs `cleanup` after the response was sent, with its body; last added, first run."""
 
     @property
     def res(self) -> Response:
@@ -265,15 +229,7 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         headers: Mapping[str, str | Iterable[str]] | None = None,
         by_alias: bool | None = None,
     ) -> Response:
-        """Returns an application/json response.
-
-        Args:
-            data: The value to encode.
-            status: HTTP status code; default: the one that `status` set, or 200.
-            headers: As for `body`.
-            by_alias: Whether to use the aliases of pydantic fields; default: as configured in each
-                model.
-        """
+        """Returns an application/json response; `by_alias` is for pydantic models."""
 
     def html(
         self,
@@ -292,12 +248,9 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         """Returns a response without a default content type; the body may be streamed.
 
         Args:
-            data: bytes, str, or an (async) iterable of them, which is streamed as it yields; None
-                for no body. A generator is closed when the response was sent, or the client has
-                disconnected.
+            data: bytes, str, or an (async) iterable of them, which is streamed; None for no body.
             status: HTTP status code; default: the one that `status` set, or 200.
-            headers: Headers to set, including Content-Type; a list adds several lines, an empty
-                list removes the header.
+            headers: Headers to set; a list adds several lines, an empty list removes the header.
         """
 
     def new_response(

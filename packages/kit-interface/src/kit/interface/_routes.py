@@ -11,10 +11,9 @@ METHOD_NAME_ALL = "ALL"
 
 
 def is_cacheable(router: Any) -> bool:
-    """Returns whether an app may keep the results of a router.
+    """Returns whether an app may keep the results of a router, as the router's `cacheable` says.
 
-    This is so if the router says that they are cacheable, see `Router`. A subclass with another
-    `match` has to say so itself, and so does an object with a `match` of its own.
+    A subclass or an object with a `match` of its own has to say so itself.
 
     Args:
         router: The router.

@@ -101,7 +101,6 @@ class File(Blob, Protocol):
     """A blob with a name, e.g. an uploaded file (W3C File API, section 4).
 
     It can be the type of a field in a validated form: `isinstance` distinguishes files from text.
-
     Read it before the response is complete, since its content may be in a temporary file.
     """
 
@@ -153,7 +152,7 @@ class FormData(Protocol):
 
 
 class Request(Protocol):
-    """The request as received (WHATWG Fetch, section 5.4).
+    """The request as received (WHATWG Fetch, section 5.4); `kit.web.Request` is one.
 
     Its body can be read once. Handlers and middleware read it through `c.req`, which keeps it.
     """
@@ -192,31 +191,17 @@ class Request(Protocol):
 
     @property
     def body(self) -> Bytes | AsyncIterable[Bytes] | None:
-        """The body: bytes where it is in memory, else a stream; None if there is none.
-
-        Bytes can be looked at any number of times. A stream is read once, which uses the body up.
-        """
+        """The body: bytes if it is in memory, a stream to read once, or None if there is none."""
 
     @property
     def body_used(self) -> bool:
         """Whether the body was read."""
 
     async def wait_for_disconnect(self) -> bool:
-        """Waits until the client disconnects; the body can be read in the meantime.
-
-        While much of the body is unread, detection may take a few seconds longer.
-
-        Returns:
-            True once the client has disconnected. False, immediately, if disconnects aren't
-            reported: the request was made in process, or the server doesn't report them.
-        """
+        """Waits until the client disconnects; False at once if that is not reported."""
 
     def clone(self) -> Self:
-        """Returns a second request with the same content, which can be read independently.
-
-        Raises:
-            TypeError: If the body was read, or is being read.
-        """
+        """Returns a second request with the same content, which can be read independently."""
 
     def replace(
         self,
@@ -230,15 +215,8 @@ class Request(Protocol):
     ) -> Self:
         """Returns a copy of this request with some parts changed.
 
-        Args:
-            method: The new HTTP method.
-            url: The new absolute URL.
-            headers: The new headers, which replace all existing ones.
-            body: The new body: Content-Length is removed, Content-Type is kept. A form that was
-                read from a request is sent as multipart/form-data, with a matching Content-Type.
-                Default: the body of this request, which then counts as read here.
-            root_path: The new `root_path`, which the URL doesn't contain.
-            root_pattern: The new `root_pattern`. Default: the path, if that is given.
+        A new body keeps Content-Type and drops Content-Length, except that a form is sent as
+        multipart/form-data. By default, the copy takes the body of this request.
         """
 
     async def text(self) -> str:
@@ -248,11 +226,7 @@ class Request(Protocol):
         """Reads the body."""
 
     async def json(self) -> Any:
-        """Reads the body as JSON.
-
-        Raises:
-            ValueError: If it is not JSON.
-        """
+        """Reads the body as JSON; raises ValueError if it is not JSON."""
 
 
 class BodyProgress(Protocol):
@@ -276,7 +250,7 @@ class BodyProgress(Protocol):
 
 
 class Response(Protocol):
-    """A response (WHATWG Fetch, section 5.5).
+    """A response (WHATWG Fetch, section 5.5); `kit.web.Response` is one.
 
     Create responses with the context: `c.text`, `c.json`, `c.html`, and `c.body` for bytes and
     streams.
@@ -300,27 +274,17 @@ class Response(Protocol):
 
     @property
     def body(self) -> Bytes | AsyncIterable[Bytes] | None:
-        """The body: bytes where it is in memory, else a stream; None if there is none.
-
-        Bytes can be looked at any number of times. A stream is read once, which uses the body up.
-        """
+        """The body: bytes if it is in memory, a stream to read once, or None if there is none."""
 
     @property
     def body_used(self) -> bool:
         """Whether the body was read; it can be read once."""
 
     def track_body(self) -> BodyProgress:
-        """Returns an object that tracks how much of the body is read, by any reader.
-
-        Only counts bytes; doesn't change how a stream is sent.
-        """
+        """Returns an object that counts the bytes of the body that are read, by any reader."""
 
     def clone(self) -> Self:
-        """Returns a second response with the same content, which can be read independently.
-
-        Raises:
-            TypeError: If the body was read, or is being read.
-        """
+        """Returns a second response with the same content, which can be read independently."""
 
     def replace(
         self,
@@ -331,14 +295,8 @@ class Response(Protocol):
     ) -> Self:
         """Returns a copy of this response with some parts changed.
 
-        Args:
-            body: The new body: Content-Length is removed, Content-Type is kept. Default: the body
-                of this response, which then counts as read here if it is streamed.
-            status: The new HTTP status code.
-            headers: The new headers, which replace all existing ones.
-
-        Raises:
-            TypeError: If the status doesn't allow a body.
+        A new body keeps Content-Type and drops Content-Length. By default, the copy takes the body
+        of this response. Raises TypeError if the status doesn't allow a body.
         """
 
     async def text(self) -> str:
@@ -352,7 +310,7 @@ class PathBody(Protocol):
     """A streamed body that consists of a whole file, which the server may open by its path.
 
     Servers with the ASGI extension Path Send (`http.response.pathsend`) get the path, and the body
-    is closed unread. Other servers, and middleware that reads the body, iterate over it.
+    is closed unread. Everything else iterates over it.
     """
 
     @property
@@ -366,16 +324,10 @@ class PathBody(Protocol):
 
 
 def is_response(value: object, /) -> TypeGuard[Response]:
-    """Returns whether a value is a response, e.g. the result of a handler.
-
-    Only checks its class, so that streams aren't touched.
+    """Returns whether the class of a value has what it takes to send it as a `Response`.
 
     Args:
-        value: Any value.
-
-    Returns:
-        Whether its class has the attributes needed to send a `Response`: a status, headers and a
-        body that can be read once.
+        value: Any value, e.g. the result of a handler. Streams aren't touched.
     """
     kind = type(value)
     return hasattr(kind, "status") and hasattr(kind, "headers") and hasattr(kind, "body_used")

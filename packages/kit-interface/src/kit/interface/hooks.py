@@ -47,12 +47,4 @@ class BindableWebSocket(Protocol):
     """A WebSocket handler that is built for the route it is registered at."""
 
     def __kit_bind_websocket__(self, method: str, pattern: str, /) -> Callable[..., Any]:
-        """Returns a function that takes the context of a handshake and returns the handler.
-
-        Args:
-            method: Upper-case method, or `ALL`.
-            pattern: The whole pattern; see `Bindable`.
-
-        Raises:
-            TypeError: If it can't be registered there.
-        """
+        """Like `Bindable.__kit_bind__`; the result takes a context, and returns the handler."""

@@ -133,10 +133,9 @@ def attach(
 
     Args:
         function: The handler or middleware, or any callable that supports attributes.
-        provides: See `Facts`.
+        provides: This and the following: see `Facts`.
         responses: See `Facts`.
-        security: One Security Scheme Object, or several alternatives; an alternative may be a tuple
-            of schemes that are required together. See `Facts`.
+        security: One Security Scheme Object, or several alternatives.
         validates: See `Facts`.
         describes: See `Facts`.
         mounted: See `Facts`.

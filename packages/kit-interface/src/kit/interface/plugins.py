@@ -46,13 +46,7 @@ class PluginError(KitError):
 
 
 class PluginNotFoundError(PluginError, LookupError):
-    """No installed distribution registers this name.
-
-    Args:
-        group: The group that was searched.
-        name: The requested name.
-        available: The available names in the group.
-    """
+    """No installed distribution registers the name; `available` are the names in the group."""
 
     def __init__(self, group: str, name: str, available: tuple[str, ...]) -> None:
         super().__init__(group, name, available)
@@ -72,13 +66,7 @@ class PluginNotFoundError(PluginError, LookupError):
 
 
 class PluginConflictError(PluginError):
-    """Several distributions register the same name.
-
-    Args:
-        group: The group that was searched.
-        name: The requested name.
-        distributions: The distributions that register it.
-    """
+    """Several distributions register the same name; `distributions` are their names."""
 
     def __init__(self, group: str, name: str, distributions: tuple[str, ...]) -> None:
         super().__init__(group, name, distributions)
@@ -95,15 +83,7 @@ class PluginConflictError(PluginError):
 
 
 class PluginLoadError(PluginError):
-    """An entry point could not be imported; the cause is chained.
-
-    Args:
-        group: The group of the entry point.
-        name: Its name.
-        distribution: The distribution that registers it.
-        target: Its object reference.
-        reason: The exception that the import raised.
-    """
+    """An entry point could not be imported; the cause is chained, and `reason` is its text."""
 
     def __init__(self, group: str, name: str, distribution: str, target: str, reason: str) -> None:
         super().__init__(group, name, distribution, target, reason)

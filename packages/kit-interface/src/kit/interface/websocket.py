@@ -43,7 +43,7 @@ class ReadyState(IntEnum):
 
 
 class WebSocket(Protocol):
-    """An accepted connection.
+    """An accepted connection; its methods raise WebSocketDisconnectedError once it is closed.
 
     `async for message in ws` yields each message, str or bytes, and ends when the connection is
     closed.
@@ -62,26 +62,13 @@ class WebSocket(Protocol):
         """The state of the connection."""
 
     async def send(self, data: str | bytes, /) -> None:
-        """Sends a message: str as text, bytes as binary.
-
-        Raises:
-            WebSocketDisconnectedError: If the connection is closed.
-        """
+        """Sends a message: str as text, bytes as binary."""
 
     async def send_json(self, data: Any, /) -> None:
-        """Sends a value as JSON in a text message.
-
-        Raises:
-            TypeError: If the value can't be encoded.
-            WebSocketDisconnectedError: If the connection is closed.
-        """
+        """Sends a value as JSON in a text message; raises TypeError if it cannot be encoded."""
 
     async def receive(self) -> str | bytes:
-        """Waits for the next message.
-
-        Raises:
-            WebSocketDisconnectedError: If the connection is closed.
-        """
+        """Waits for the next message."""
 
     @overload
     async def receive_json(self) -> Any: ...
@@ -89,15 +76,7 @@ class WebSocket(Protocol):
     async def receive_json(self, *, type: type[T]) -> T: ...
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Closes the connection.
-
-        Args:
-            code: The close code; see `check_close`.
-            reason: The reason, for people; at most 123 bytes of UTF-8.
-
-        Raises:
-            ValueError: If the code or the reason may not be sent.
-        """
+        """Closes the connection; raises ValueError if `check_close` does."""
 
     def __aiter__(self) -> AsyncIterator[str | bytes]: ...
 
@@ -169,14 +148,7 @@ OnError: TypeAlias = Callable[[ErrorEvent, Any], Awaitable[None] | None]
 
 
 class WSEvents(TypedDict, total=False):
-    """The functions that handle a connection, e.g. `WSEvents(on_message=echo)`.
-
-    Attributes:
-        on_open: Called once the connection is accepted.
-        on_message: Called for each message.
-        on_close: Called once the connection is closed.
-        on_error: Called when one of the others raised.
-    """
+    """The functions that handle a connection, e.g. `WSEvents(on_message=echo)`."""
 
     on_open: OnOpen
     on_message: OnMessage
@@ -203,15 +175,12 @@ class WebSocketDisconnectedError(KitError):
 
 
 def check_close(code: int, reason: str = "") -> None:
-    """Checks that a close code and a reason may be sent.
-
-    Allowed codes are 1000 to 1003 and 1007 to 1014 from the IANA registry, 3000 to 3999 for
-    libraries and 4000 to 4999 for applications. 1005, 1006 and 1015 represent closings without a
-    code, and are never sent (RFC 6455, sections 7.4.1 and 7.4.2).
+    """Checks that a close code and a reason may be sent (RFC 6455, sections 5.5 and 7.4).
 
     Args:
-        code: The close code.
-        reason: At most 123 bytes of UTF-8, the limit of a control frame (RFC 6455, section 5.5).
+        code: 1000 to 1003 or 1007 to 1014 from the IANA registry, 3000 to 3999 for libraries, or
+            4000 to 4999 for applications. 1005, 1006 and 1015 stand for closings without a code.
+        reason: At most 123 bytes of UTF-8.
 
     Raises:
         ValueError: If one of them may not be sent.

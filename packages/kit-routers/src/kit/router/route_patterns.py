@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Handles the syntax of route patterns that routers don't."""
+"""Prepares the pattern of a route for a router: what an app and `path_matcher` do alike."""
 
 from __future__ import annotations
 
-from kit.interface import UnsupportedPathError
+from kit import interface  # its errors are imported when they are raised
 
 # PERF: `kit.router.patterns` is imported where it is used: most patterns don't need it.
 
+__all__ = ("check_literals", "check_syntax", "for_router", "forms")
+
 
 def check_syntax(path: str, method: str | None = None) -> None:
-    """Rejects a pattern in the syntax of another framework.
+    """Refuses a pattern in the syntax of another framework; see `kit.router.patterns.check_syntax`.
 
     Args:
         path: The pattern as it was given.
         method: The method of the route, for the error; None if there is none, or several.
 
     Raises:
-        UnsupportedPathError: See `kit.router.patterns.check_syntax`.
+        UnsupportedPathError: If a segment is the parameter of another framework.
     """
     if "{" in path or "<" in path or ":" in path.replace("/:", ""):  # PERF: few patterns
         from kit.router import patterns
@@ -24,12 +26,12 @@ def check_syntax(path: str, method: str | None = None) -> None:
         patterns.check_syntax(path, method)
 
 
-def check_literals(path: str, method: str) -> None:
-    """Rejects a pattern that no URL can match, since a guard there would never run.
+def check_literals(path: str, method: str | None = None) -> None:
+    """Refuses a pattern that no URL can match, since a guard there would never run.
 
     Args:
         path: The pattern as it was given.
-        method: The method of the route, for the error.
+        method: The method of the route, for the error; None if there is none, or several.
 
     Raises:
         UnsupportedPathError: If a literal segment contains `?`, `#`, or an escape that is decoded.
@@ -63,19 +65,12 @@ def for_router(path: str) -> str:
     pattern = "/" + "/".join(decoded)
     if split_pattern(pattern) != decoded:
         reason = "a literal { and the next literal } have to be in one segment"
-        raise UnsupportedPathError(path, reason)
+        raise interface.UnsupportedPathError(path, reason)
     return pattern
 
 
-def without_slash(path: str) -> str:
-    """Removes a trailing slash from a pattern, as `strict=False` does from a path."""
-    return path[:-1] if len(path) > 1 and path.endswith("/") else path
-
-
-def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]]:
-    """Expands a pattern with an optional parameter before its end.
-
-    Routers support optional parameters only at the end of a pattern.
+def forms(base_path: str, path: str, method: str | None = None) -> list[tuple[str, str]]:
+    """Expands a pattern with an optional parameter before its end, which routers don't.
 
     Args:
         base_path: The prefix of the pattern.
@@ -108,7 +103,7 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
             f"a path could match both with and without {segments[place]!r}, which is not at the "
             f"end: register what is meant, e.g. {found[0][1]!r} and {found[1][1]!r}"
         )
-        raise UnsupportedPathError(path, reason, method)
+        raise interface.UnsupportedPathError(path, reason, method)
     return found
 
 
