@@ -325,7 +325,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             ValueError: If the name or value is invalid.
         """
         try:
-            key, line, is_plain = known_lines.get((name, value)) or header_line(name, value)
+            known = known_lines.get((name, value)) if value.__class__ is str else None
+            key, line, is_plain = known or header_line(name, value)
         except TypeError:
             raise _no_header(name) from None
         lines = self._lines
