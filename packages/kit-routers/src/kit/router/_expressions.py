@@ -22,14 +22,7 @@ class Extent(Enum):
 
 
 def extent(expression: str) -> Extent:
-    """Returns how far a match of an expression can reach.
-
-    Args:
-        expression: A valid regular expression, the text between the braces.
-
-    Returns:
-        The last of the extents that apply.
-    """
+    """Returns the last of the extents that apply to an expression."""
     kind = traits(expression)
     if kind.has_groups:
         return Extent.REFERENCES

@@ -99,16 +99,7 @@ class Node:
 
 
 def read_steps(method: str, pattern: str, variant: str) -> list[Step]:
-    """Parses a pattern without optional parameters.
-
-    Args:
-        method: The method of the route, for errors.
-        pattern: The pattern of the route, for errors.
-        variant: The pattern to parse.
-
-    Raises:
-        UnsupportedPathError: If an expression is invalid or can't be part of a larger one.
-    """
+    """Parses a pattern without optional parameters; raises UnsupportedPathError for `pattern`."""
     segments = [parse_segment(text) for text in split_pattern(variant)]
     stretch = first_stretch(segments)
     if stretch is not None:
