@@ -125,6 +125,8 @@ _TYPES_BY_EXPECTED = {
     "time": "time_type",
     "uuid": "uuid_type",
 }
+# See `keep_if_unsafe`.
+_kept: list[type] = []
 _EXPECTED = re.compile(r"Expected `([^`]*)`")
 
 
@@ -307,9 +309,7 @@ def _schema_of_file(kind: Any) -> dict[str, Any]:
 
 
 def keep_if_unsafe(generated: type, kinds: Iterable[Any]) -> None:
-    """Keeps a generated class forever if dropping it would crash the process; see `check_union`.
-
-    It isn't dropped when the process exits, either.
+    """Keeps a generated class as long as the process if dropping it would crash; see `check_union`.
 
     Args:
         generated: A class that msgspec builds or describes.
@@ -319,10 +319,7 @@ def keep_if_unsafe(generated: type, kinds: Iterable[Any]) -> None:
         for kind in kinds:
             check_union(kind)
     except TypeError:
-        from ctypes import py_object, pythonapi
-
-        # A list of a module would be dropped when the process exits.
-        pythonapi.Py_IncRef(py_object(generated))
+        _kept.append(generated)
 
 
 @lru_cache(maxsize=256)
