@@ -86,12 +86,10 @@ class Unknown(TypedDict):
 def test_public_names() -> None:
     assert kit.authoring.models.__all__ == (
         "Model",
-        "check_describable",
         "check_union",
         "encode_model",
         "error_type",
         "find_model",
-        "is_file",
         "keep_if_unsafe",
         "summary",
         "validation_errors",

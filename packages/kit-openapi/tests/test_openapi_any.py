@@ -144,6 +144,7 @@ def test_little_is_imported_before_the_document_is_asked_for() -> None:
     )
     added = subprocess.check_output([sys.executable, "-c", code], text=True).split()
     assert [name for name in added if name.startswith("kit.openapi.")] == [
+        "kit.openapi._describable",
         "kit.openapi._describe",
         "kit.openapi._document",
         "kit.openapi._options",

@@ -9,33 +9,20 @@ slots are complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import getitem
-from typing import Any, NamedTuple, TypeAlias, TypeVar, get_origin
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar, get_origin
+
+from ._type_nodes import walk_nodes
 
 _T = TypeVar("_T")
+_CONTAINERS = (dict, list, set, frozenset, tuple)
 
 
-class _Shape(NamedTuple):
-    """What to do with the values of one class.
-
-    Attributes:
-        defaults: The defaults to set, by name.
-        get: Returns a part of a value by its key.
-        parts: The keys of the parts to visit, with the shapes that each may have.
-        items: The shapes that all items may have.
-        values: Whether the items are the values of a dict.
-    """
+class _Class(NamedTuple):
+    """The defaults to set on values of a class, and the fields that may hold more such values."""
 
     defaults: dict[str, Any]
-    get: Callable[[Any, Any], Any]
-    parts: list[tuple[Any, _Shapes]]
-    items: _Shapes
-    values: bool = False
-
-
-# PERF: the classes of values are looked up, so a union costs no more than one type.
-_Shapes: TypeAlias = "dict[type, _Shape]"
+    fields: set[str]
 
 
 def with_defaults(load: Callable[[Any], _T], kind: Any) -> Callable[[Any], _T]:
@@ -48,8 +35,7 @@ def with_defaults(load: Callable[[Any], _T], kind: Any) -> Callable[[Any], _T]:
         kind: The type, which msgspec supports.
 
     Returns:
-        `load` itself if no value of the type contains, at any depth, a dataclass that msgspec
-        leaves incomplete; otherwise a function that calls it and completes the value.
+        `load` itself if msgspec leaves no dataclass in the type incomplete.
 
     Raises:
         TypeError: If msgspec doesn't support the type.
@@ -58,134 +44,58 @@ def with_defaults(load: Callable[[Any], _T], kind: Any) -> Callable[[Any], _T]:
     # This package doesn't depend on msgspec, but callers that decode with it have it installed.
     from msgspec import inspect
 
-    shapes = _Reader().read(inspect.type_info(kind))
-    if not shapes:
+    nodes = [*walk_nodes(inspect.type_info(kind))]
+    defaults = {id(node): _left_out(node) for node in nodes}
+    if not any(defaults.values()):
         return load
+    classes: dict[type, _Class] = {}
+    for node in nodes:
+        if hasattr(node, "fields") and not isinstance(node, inspect.TypedDictType):
+            found = classes.setdefault(get_origin(node.cls) or node.cls, _Class({}, set()))
+            found.defaults.update(defaults[id(node)])
+            found.fields.update(
+                field.name
+                for field in node.fields
+                if any(defaults[id(each)] for each in walk_nodes(field.type))
+            )
+
+    visited = frozenset((*_CONTAINERS, *classes))
 
     def load_completely(data: Any) -> _T:
         value = load(data)
-        _complete(value, shapes)
+        _complete(value, classes, visited)
         return value
 
     return load_completely
 
 
 # APPSEC: not recursive, since clients control the depth of the value.
-def _complete(value: Any, shapes: _Shapes) -> None:
-    pending = [(value, shapes)]
+def _complete(value: Any, classes: dict[type, _Class], visited: frozenset[type]) -> None:
+    pending = [value]
     while pending:
-        value, shapes = pending.pop()
-        shape = shapes.get(type(value))
-        if shape is None:
-            continue
-        if shape.defaults:
-            own = value.__dict__  # also works for frozen dataclasses
-            for name, default in shape.defaults.items():
-                own.setdefault(name, default)
-        for key, choices in shape.parts:
-            pending.append((shape.get(value, key), choices))
-        if shape.items:
-            items = value.values() if shape.values else value
-            pending += [(item, shape.items) for item in items]
+        value = pending.pop()
+        found = classes.get(type(value))
+        parts: Iterable[Any] = ()
+        if found is not None:
+            if found.defaults:
+                own = value.__dict__  # also works for frozen dataclasses
+                for name, default in found.defaults.items():
+                    own.setdefault(name, default)
+            parts = [getattr(value, name, None) for name in found.fields]
+        elif isinstance(value, _CONTAINERS):
+            parts = value.values() if isinstance(value, dict) else value
+        pending += [part for part in parts if type(part) in visited]
 
 
-class _Reader:
-    """Reads shapes from msgspec's description of a type."""
+def _left_out(node: Any) -> dict[str, Any]:
+    """Returns the defaults that msgspec doesn't set, if a type is a dataclass."""
+    from msgspec import NODEFAULT, inspect
 
-    def __init__(self) -> None:
-        # By the ids of the nodes, which the root keeps alive.
-        self._read: dict[int, tuple[type, _Shape]] = {}
-
-    def read(self, node: Any) -> _Shapes:
-        """Returns the shapes to visit; empty if there is nothing to do.
-
-        Args:
-            node: A `msgspec.inspect.Type`.
-        """
-        root = self._shapes(node)
-        every = [shape for _, shape in self._read.values()]
-        used = {id(shape) for shape in every if shape.defaults}
-        # A type may contain itself, so the used shapes are known only when no more are added.
-        count = -1
-        while count != len(used):
-            count = len(used)
-            used.update(
-                id(shape)
-                for shape in every
-                for choices in (shape.items, *(choices for _, choices in shape.parts))
-                if any(id(each) in used for each in choices.values())
-            )
-        for shape in every:
-            _drop_unused(shape.items, used)
-            for _, choices in shape.parts:
-                _drop_unused(choices, used)
-            shape.parts[:] = [part for part in shape.parts if part[1]]
-        _drop_unused(root, used)
-        return root
-
-    def _shapes(self, node: Any) -> _Shapes:
-        from msgspec import inspect
-
-        while isinstance(node, inspect.Metadata):
-            node = node.type
-        if isinstance(node, inspect.UnionType):
-            shapes: _Shapes = {}
-            for each in node.types:
-                shapes |= self._shapes(each)
-            return shapes
-        if id(node) not in self._read and not self._add(node):
-            return {}
-        kind, shape = self._read[id(node)]
-        return {kind: shape}
-
-    def _add(self, node: Any) -> bool:
-        from msgspec import inspect
-
-        shape = _Shape({}, _attribute, [], {})
-        many = {
-            inspect.ListType: list,
-            inspect.SetType: set,
-            inspect.FrozenSetType: frozenset,
-            inspect.VarTupleType: tuple,
-        }
-        kind = many.get(type(node))
-        if kind is not None:
-            self._read[id(node)] = kind, shape
-            shape.items.update(self._shapes(node.item_type))
-        elif isinstance(node, inspect.DictType):
-            shape = shape._replace(values=True)
-            self._read[id(node)] = dict, shape
-            shape.items.update(self._shapes(node.value_type))
-        elif isinstance(node, inspect.TupleType):
-            shape = shape._replace(get=getitem)
-            self._read[id(node)] = tuple, shape
-            shape.parts.extend((i, self._shapes(each)) for i, each in enumerate(node.item_types))
-        elif isinstance(node, inspect.TypedDictType):
-            shape = shape._replace(get=dict.get)
-            self._read[id(node)] = dict, shape
-            shape.parts.extend((each.name, self._shapes(each.type)) for each in node.fields)
-        elif hasattr(node, "fields"):
-            kind = get_origin(node.cls) or node.cls
-            if isinstance(node, inspect.DataclassType):
-                shape.defaults.update(_left_out(kind, node))
-            self._read[id(node)] = kind, shape
-            shape.parts.extend((each.name, self._shapes(each.type)) for each in node.fields)
-        else:
-            return False
-        return True
-
-
-def _drop_unused(shapes: _Shapes, used: set[int]) -> None:
-    for kind in [kind for kind, shape in shapes.items() if id(shape) not in used]:
-        del shapes[kind]
-
-
-def _left_out(kind: type, node: Any) -> dict[str, Any]:
-    """Returns the defaults of a dataclass that msgspec doesn't set."""
+    if not isinstance(node, inspect.DataclassType):
+        return {}
     from inspect import getattr_static  # here, since most programs have no such dataclass
 
-    from msgspec import NODEFAULT
-
+    kind = get_origin(node.cls) or node.cls
     if not hasattr(kind, "__dataclass_fields__"):
         return {}  # attrs classes, which msgspec describes as dataclasses
     return {
@@ -195,7 +105,3 @@ def _left_out(kind: type, node: Any) -> dict[str, Any]:
         if each.default is not NODEFAULT
         and not hasattr(getattr_static(kind, each.name, None), "__set__")
     }
-
-
-def _attribute(value: Any, name: str) -> Any:
-    return getattr(value, name, None)

@@ -65,8 +65,7 @@ def is_fault(error: BaseException) -> bool:
 def find_fault(error: BaseException) -> Exception:
     """Returns the error of code that raised CancelledError although its task wasn't cancelled.
 
-    That happens if the code awaits a task that was cancelled, or raises the exception by itself. As
-    a BaseException, it would pass by everything that handles errors.
+    As a BaseException, it would pass by everything that handles errors.
 
     Args:
         error: An exception that was raised in the running task.
@@ -76,8 +75,7 @@ def find_fault(error: BaseException) -> Exception:
         Exception.
 
     Raises:
-        BaseException: The exception, if it is neither: the task was cancelled, or the process is to
-            end.
+        BaseException: The exception, if the task was cancelled or the process is to end.
     """
     if isinstance(error, Exception):
         return error

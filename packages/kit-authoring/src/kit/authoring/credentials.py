@@ -103,11 +103,7 @@ def compare_by_hash_function(
 
 
 def _try_out(factory: str, hash_function: HashFunction) -> None:
-    """Calls a hash function with a sample, to find out whether it takes a str and returns a hash.
-
-    Other exceptions are ignored: it may need what exists only while the app runs, such as an event
-    loop. The result of an async function isn't awaited.
-    """
+    """Calls a hash function with a sample; only a TypeError tells that it takes no str."""
     if is_async(hash_function):
         return
     try:

@@ -103,9 +103,7 @@ async def settle(
 def plain_result(
     result: T, function: object, /, where: str, *, may_yield: bool = False, may_enter: bool = False
 ) -> T:
-    """Refuses a result that has to be awaited, where nothing can be awaited.
-
-    Coroutines are closed, and tasks are cancelled, so Python doesn't warn of them as well.
+    """Refuses a result that has to be awaited, where nothing can be awaited, and disposes of it.
 
     Args:
         result: The result of a function.
@@ -158,10 +156,7 @@ def _named(function: object) -> str:
 def check_answer(
     function: str, answer: Any, expected: str = "True or False", *, may_respond: bool = False
 ) -> None:
-    """Rejects a result of a function that is always true, and so can't be an intended answer.
-
-    For guards that ask a function whether to let a request in. If it returned a coroutine, since an
-    `await` was forgotten, or an exception that it should have raised, everyone would be let in.
+    """Rejects a result that is always true, so that a guard would let everyone in.
 
     Args:
         function: What to call the function in the error, e.g. `basic_auth(verify_user=...)`.
@@ -222,15 +217,7 @@ def resume(
 ) -> Generator[Any, Any, T]:
     """Resumes an awaitable that was iterated by hand, after it first had to wait.
 
-    This makes it possible to set up things such as a supervising task only for work that actually
-    waits:
-
-        @types.coroutine
-        def watched(work: Awaitable[None]) -> Generator[Any, Any, None]:
-            steps = work.__await__()
-            for waits_for in steps:
-                ...  # start the supervising task
-                yield from resume(steps, waits_for)
+    So a task that supervises the work, for instance, is started only for work that waits.
 
     Args:
         steps: The result of the awaitable's `__await__`, or a coroutine.
@@ -241,9 +228,6 @@ def resume(
 
     Returns:
         Its result.
-
-    Raises:
-        BaseException: The exception that it raises.
     """
     try:
         while True:

@@ -28,27 +28,23 @@ from typing import (
     is_typeddict,
 )
 
-from kit.interface import FieldError, File
+from kit.interface import FieldError
 
 from ._defaults import with_defaults
 from .numerals import refuse_collisions_in_json
 
 __all__ = (
     "Model",
-    "check_describable",
     "check_union",
     "encode_model",
     "error_type",
     "find_model",
-    "is_file",
     "keep_if_unsafe",
     "summary",
     "validation_errors",
     "with_defaults",
 )
 
-# Those of `kit.interface.File`, which another class may have.
-_OF_FILES = ("name", "type", "size", "last_modified", "stream")
 # Attributes of dataclasses, Structs, TypedDicts, named tuples and attrs classes.
 _MARKS_OF_FIELDS = (
     "__dataclass_fields__",
@@ -125,6 +121,8 @@ _TYPES_BY_EXPECTED = {
     "time": "time_type",
     "uuid": "uuid_type",
 }
+# See `keep_if_unsafe`.
+_kept: list[type] = []
 _EXPECTED = re.compile(r"Expected `([^`]*)`")
 
 
@@ -267,49 +265,8 @@ def check_union(kind: Any) -> None:
             )
 
 
-def check_describable(kind: Any) -> None:
-    """Rejects a type for which there can be no schema.
-
-    Args:
-        kind: The type. A file, see `kit.interface.File`, may be in it.
-
-    Raises:
-        TypeError: If neither msgspec nor pydantic can describe it. Without msgspec, only the unions
-            of `check_union` are rejected, since nothing else reads the type.
-    """
-    if find_model(kind) is not None:
-        return
-    check_union(kind)
-    try:
-        from msgspec import json
-    except ImportError:
-        return
-    try:
-        json.schema_components([kind], schema_hook=_schema_of_file)
-    except Exception as error:
-        reason = str(error).partition("\n")[0].rstrip(":")
-        if reason.startswith("Encoding objects"):
-            return  # a default that JSON doesn't have, which schemas leave out
-        raise TypeError(reason) from None
-
-
-def is_file(kind: Any) -> bool:
-    """Returns whether a type is the type of uploaded files."""
-    return kind is File or (
-        isinstance(kind, type) and all(hasattr(kind, name) for name in _OF_FILES)
-    )
-
-
-def _schema_of_file(kind: Any) -> dict[str, Any]:
-    if is_file(kind):
-        return {"format": "binary"}  # msgspec takes an empty one for none
-    raise TypeError(f"{kind!r:.100} isn't a type of data")
-
-
 def keep_if_unsafe(generated: type, kinds: Iterable[Any]) -> None:
-    """Keeps a generated class forever if dropping it would crash the process; see `check_union`.
-
-    It isn't dropped when the process exits, either.
+    """Keeps a generated class as long as the process if dropping it would crash; see `check_union`.
 
     Args:
         generated: A class that msgspec builds or describes.
@@ -319,10 +276,7 @@ def keep_if_unsafe(generated: type, kinds: Iterable[Any]) -> None:
         for kind in kinds:
             check_union(kind)
     except TypeError:
-        from ctypes import py_object, pythonapi
-
-        # A list of a module would be dropped when the process exits.
-        pythonapi.Py_IncRef(py_object(generated))
+        _kept.append(generated)
 
 
 @lru_cache(maxsize=256)

@@ -20,6 +20,8 @@ from functools import cache
 from math import isfinite
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
+from ._type_nodes import walk_nodes
+
 __all__ = (
     "RULES",
     "DecimalRules",
@@ -340,22 +342,12 @@ def _what_is_in(node: Any, *, is_text: bool) -> tuple[bool, bool]:
 
     numbers = (inspect.DecimalType, inspect.FloatType) if is_text else inspect.DecimalType
     has_numbers = has_keys = False
-    waiting, seen = [node], set()
-    while waiting:
-        each = waiting.pop()
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
+    for each in walk_nodes(node):
         has_numbers = has_numbers or isinstance(each, numbers)
         if isinstance(each, (inspect.SetType, inspect.FrozenSetType)):
             has_keys = has_keys or _may_collide(each.item_type)
         elif isinstance(each, inspect.DictType):
             has_keys = has_keys or _may_collide(each.key_type)
-        for name in ("type", "item_type", "key_type", "value_type"):
-            waiting += [inner] if (inner := getattr(each, name, None)) is not None else []
-        waiting += getattr(each, "types", ())
-        waiting += getattr(each, "item_types", ())
-        waiting += [field.type for field in getattr(each, "fields", ())]
     return has_numbers, has_keys
 
 

@@ -196,10 +196,7 @@ async def is_usable(connection: Any) -> bool:
 
 
 async def cancel_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Cancels tasks that use redis-py, and waits until they have ended.
-
-    Cancelling once isn't enough while redis-py connects: it uses `asyncio.wait_for`, which can lose
-    a cancellation before Python 3.12.
+    """Cancels tasks that use redis-py until they have ended: once may not be enough, see `connect`.
 
     Args:
         tasks: The tasks.

@@ -19,12 +19,7 @@ _CHECK_ENV = "__kit_check_env__"
 
 
 def is_bindable(handler: Any, *, websocket: bool = False) -> bool:
-    """Returns whether a handler, or a function that it wraps, has to be bound.
-
-    Args:
-        handler: Any handler.
-        websocket: Whether to check for binding as a WebSocket handler.
-    """
+    """Returns whether a handler, or a function that it wraps, has to be bound."""
     hook = _WEBSOCKET_HOOK if websocket else _HOOK
     return any(hook in dir(type(each)) for each in _layers(handler))
 
@@ -64,15 +59,12 @@ def bind(handler: Any, method: str, pattern: str, *, websocket: bool = False) ->
 
 
 def check(handler: Any, before: Sequence[RouterRoute], route: RouterRoute | None = None) -> None:
-    """Calls the check of a bound handler, or of one that it wraps.
+    """Calls the check of a bound handler, or of one that it wraps, whose exception it raises.
 
     Args:
         handler: The result of `bind`.
         before: The routes registered before it, in order.
         route: Its own route. Without it, nothing is checked that depends on the route.
-
-    Raises:
-        Exception: The exception that the check raises.
     """
     for each in _layers(handler):
         hook = getattr(each, "__dict__", {}).get(_CHECK)
@@ -82,14 +74,11 @@ def check(handler: Any, before: Sequence[RouterRoute], route: RouterRoute | None
 
 
 def check_env(handler: Any, env: Mapping[str, Any]) -> None:
-    """Calls the check of the bindings of a bound handler, or of one that it wraps.
+    """Calls the check of the bindings of a bound handler, whose exception it raises.
 
     Args:
         handler: The result of `bind`.
         env: The bindings that every request will have.
-
-    Raises:
-        Exception: The exception that the check raises.
     """
     for each in _layers(handler):
         hook = getattr(each, "__dict__", {}).get(_CHECK_ENV)

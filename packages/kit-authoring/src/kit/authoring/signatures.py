@@ -173,14 +173,10 @@ def _flags(function: Any) -> int:
 def is_factory(function: Any) -> bool:
     """Returns whether a function is annotated to return middleware.
 
-    Such a function was most likely given without being called, `app.use(logger)`. Its parameters
-    may well fit those of a handler.
+    Such a function was most likely given without being called, `app.use(logger)`.
 
     Args:
-        function: A handler or middleware.
-
-    Returns:
-        False as well if it is async, or wraps another one, whose annotations it then has.
+        function: A handler or middleware. One that is async, or wraps another one, is no factory.
     """
     if type(function) not in (FunctionType, MethodType) or hasattr(function, "__wrapped__"):
         return False
@@ -305,10 +301,7 @@ def _may_be_next(name: str, function: FunctionType) -> bool:
 
 
 def _is_refused(annotation: Any, function: FunctionType, needed: str) -> bool:
-    """Whether an annotation is a class without an attribute, or consists only of such classes.
-
-    Unclear annotations, such as a type variable or a name that is defined later, aren't rejected.
-    """
+    """Whether an annotation consists only of classes without an attribute; False if unclear."""
     if isinstance(annotation, str):
         annotation = _resolved(annotation, function)
     origin = getattr(annotation, "__origin__", None)
@@ -331,10 +324,7 @@ def _annotations(function: Any) -> Any:
 
 
 def _resolved(text: str, function: FunctionType) -> Any:
-    """The type of an annotation, if its names are already defined.
-
-    Only looks up plain names and their parameters; doesn't evaluate anything.
-    """
+    """The type of an annotation whose names are defined; evaluates nothing."""
     name, _, _ = text.partition("[")
     if name in ("Annotated", "typing.Annotated"):
         text = text.partition("[")[2].partition(",")[0]

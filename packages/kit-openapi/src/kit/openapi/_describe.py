@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, TypeVar
 
-from kit.authoring.models import check_describable
 from kit.authoring.options import OptionChecks
 from kit.http.fields import is_token
 from kit.interface.metadata import attach
+
+from ._describable import check_describable
 
 __all__ = ("Problem", "describe")
 

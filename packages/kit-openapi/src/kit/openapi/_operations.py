@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kit.authoring.models import check_describable
 from kit.authoring.signatures import describe
 from kit.interface import METHOD_NAME_ALL, App, RouterRoute
 from kit.interface.metadata import Facts, get_facts
 from kit.router.patterns import PatternIndex, covers
 
+from ._describable import check_describable
 from ._patterns import Template, templates
 from ._source import innermost
 

@@ -15,9 +15,10 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from kit.authoring.models import check_union, find_model, is_file
+from kit.authoring.models import check_union, find_model
 
 from ._defaults import with_json_defaults
+from ._describable import is_file
 from ._docstrings import parse
 from ._formats import add_formats
 from ._sent_names import DECIMAL, base_generator, plain_dataclasses, use_sent_tags

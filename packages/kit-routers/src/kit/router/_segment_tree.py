@@ -6,6 +6,7 @@ Patterns with segments that match the same text share an edge, regardless of par
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -16,9 +17,11 @@ from kit.router.patterns import (
     first_stretch,
     parse_segment,
     split_pattern,
+    traits,
 )
 
-from ._expressions import Extent, extent, without_outer_group
+# One item of an expression: an escape, a class, or a single character.
+_ITEM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 
 
 class Kind(Enum):
@@ -99,16 +102,7 @@ class Node:
 
 
 def read_steps(method: str, pattern: str, variant: str) -> list[Step]:
-    """Parses a pattern without optional parameters.
-
-    Args:
-        method: The method of the route, for errors.
-        pattern: The pattern of the route, for errors.
-        variant: The pattern to parse.
-
-    Raises:
-        UnsupportedPathError: If an expression is invalid or can't be part of a larger one.
-    """
+    """Parses a pattern without optional parameters; raises UnsupportedPathError for `pattern`."""
     segments = [parse_segment(text) for text in split_pattern(variant)]
     stretch = first_stretch(segments)
     if stretch is not None:
@@ -131,19 +125,32 @@ def read_steps(method: str, pattern: str, variant: str) -> list[Step]:
 
 def _read_expression(method: str, pattern: str, name: str, expression: str) -> Step:
     compile_expression(expression, pattern, method)
-    text = without_outer_group(expression)
-    reach = extent(text)
-    if reach is Extent.REFERENCES:
+    text = _without_outer_group(expression)
+    found = traits(text)
+    if found.has_groups:
         raise UnsupportedPathError(
             pattern,
             f"RegExpRouter can't make {expression!r} a part of a larger expression, "
-            f"since it has {reach.value}",
+            "since it has capturing groups, back-references or flags",
             method,
             pattern.find("{" + expression + "}") + 1,
         )
-    if reach is Extent.SEGMENT:
-        return Step(Kind.EXPRESSION, text, name)
-    return Step(Kind.WIDE if reach is Extent.SLASHES else Kind.BOUND, text, name)
+    if found.is_anchored or found.looks_around:
+        return Step(Kind.BOUND, text, name)
+    return Step(Kind.WIDE if found.takes_slash else Kind.EXPRESSION, text, name)
+
+
+def _without_outer_group(expression: str) -> str:
+    """Removes a capturing group around the whole expression: `(a|b)` becomes `a|b`."""
+    if expression[:1] != "(" or expression[-1] != ")" or expression[1:2] == "?":
+        return expression
+    depth = 0
+    for match in _ITEM.finditer(expression):
+        depth += match[0] == "("
+        depth -= match[0] == ")"
+        if depth == 0 and match.end() < len(expression):
+            return expression
+    return expression[1:-1] if depth == 0 else expression
 
 
 def insert(root: Node, steps: list[Step], order: int, handler: Any) -> None:

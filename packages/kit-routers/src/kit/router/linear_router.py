@@ -37,33 +37,14 @@ class LinearRouter(Generic[T]):
         self._closed = False
 
     def add(self, method: str, path: str, handler: T) -> None:
-        """Adds a route; see `kit.interface.Router.add`.
-
-        Args:
-            method: Upper-case method, or `ALL`.
-            path: Route pattern.
-            handler: The object for `match` to return.
-
-        Raises:
-            UnsupportedPathError: If an expression in braces is invalid, or can't be combined with
-                one that may match slashes.
-            RouterClosedError: If `match` has been called.
-        """
+        """Adds a route; see `kit.interface.Router.add`."""
         if self._closed:
             raise RouterClosedError(method, path)
         made = [_prepare(method, path, variant) for variant in expand_optional(path, method)]
         self._routes += [(method, pattern, handler) for pattern in made]
 
     def match(self, method: str, path: str) -> Result[T]:
-        """Finds the handlers for a request; see `kit.interface.Router.match`.
-
-        Args:
-            method: Method of the request.
-            path: Routing path.
-
-        Returns:
-            `([(handler, params), ...],)` in registration order.
-        """
+        """Finds the handlers for a request; see `kit.interface.Router.match`."""
         self._closed = True
         if not path.startswith("/"):
             path = "/" + path

@@ -44,14 +44,8 @@ class PatternRouter(Generic[T]):
     def add(self, method: str, path: str, handler: T) -> None:
         """Adds a route; see `kit.interface.Router.add`.
 
-        Args:
-            method: Upper-case method, or `ALL`.
-            path: Route pattern.
-            handler: The object for `match` to return.
-
         Raises:
-            UnsupportedPathError: If an expression in braces is invalid, or can't be combined with
-                one that may match slashes, or a parameter name is repeated.
+            UnsupportedPathError: Also if a parameter name is repeated.
             RouterClosedError: If `match` has been called.
         """
         if self._closed:
@@ -60,15 +54,7 @@ class PatternRouter(Generic[T]):
         self._routes += [(expression, method, handler) for expression in made]
 
     def match(self, method: str, path: str) -> Result[T]:
-        """Finds the handlers for a request; see `kit.interface.Router.match`.
-
-        Args:
-            method: Method of the request.
-            path: Routing path.
-
-        Returns:
-            `([(handler, params), ...],)` in registration order.
-        """
+        """Finds the handlers for a request; see `kit.interface.Router.match`."""
         self._closed = True
         if not path.startswith("/"):
             path = "/" + path

@@ -82,14 +82,8 @@ class RegExpRouter(Generic[T]):
     def add(self, method: str, path: str, handler: T) -> None:
         """Adds a route; see `kit.interface.Router.add`.
 
-        Args:
-            method: Upper-case method, or `ALL`.
-            path: Route pattern.
-            handler: The object for `match` to return.
-
         Raises:
-            UnsupportedPathError: If an expression in braces is invalid, or contains something that
-                can't be part of a larger expression.
+            UnsupportedPathError: Also if an expression can't be part of a larger expression.
             RouterClosedError: If `match` has been called.
         """
         if self._closed:
@@ -99,13 +93,8 @@ class RegExpRouter(Generic[T]):
     def match(self, method: str, path: str) -> Result[T]:
         """Finds the handlers for a request; see `kit.interface.Router.match`.
 
-        Args:
-            method: Method of the request.
-            path: Routing path.
-
         Returns:
-            `([(handler, indexes), ...], match)` in registration order, with the match object as the
-            stash, or `([(handler, params), ...],)`.
+            Indexes with the match object as their stash, or the parameters themselves.
         """
         if not self._closed:
             trie: TrieRouter[T] = TrieRouter()
@@ -193,11 +182,7 @@ class RegExpRouter(Generic[T]):
 # PERF: what follows needs the parser of patterns, expressions and states only for routes that
 # aren't literal; importing these takes a tenth of the time up to the first app.
 def _variants(method: str, path: str) -> list[tuple[str, list[Step] | None]]:
-    """Returns the patterns of a route without optional parameters, and their steps.
-
-    Raises:
-        UnsupportedPathError: If an expression is invalid or can't be part of a larger one.
-    """
+    """Returns the patterns of a route without optional parameters, and their steps."""
     if is_plain(path):
         return [(path, None)]
     from kit.router.patterns import expand_optional

@@ -72,11 +72,6 @@ class SmartRouter(Generic[T]):
     def add(self, method: str, path: str, handler: T) -> None:
         """Adds a route; see `kit.interface.Router.add`.
 
-        Args:
-            method: Upper-case method, or `ALL`.
-            path: Route pattern.
-            handler: The object for `match` to return.
-
         Raises:
             UnsupportedPathError: If no router accepts the route; earlier routes are kept.
             RouterClosedError: If `match` has been called.
@@ -99,13 +94,6 @@ class SmartRouter(Generic[T]):
 
     def match(self, method: str, path: str) -> Result[T]:
         """Finds the handlers for a request; see `kit.interface.Router.match`.
-
-        Args:
-            method: Method of the request.
-            path: Routing path.
-
-        Returns:
-            The result of the router in use.
 
         Raises:
             UnsupportedPathError: If the last remaining router detects only now that it can't handle

@@ -99,17 +99,7 @@ class TrieRouter(Generic[T]):
         self._closed = False
 
     def add(self, method: str, path: str, handler: T) -> None:
-        """Adds a route; see `kit.interface.Router.add`.
-
-        Args:
-            method: Upper-case method, or `ALL`.
-            path: Route pattern.
-            handler: The object for `match` to return.
-
-        Raises:
-            UnsupportedPathError: If an expression in braces is invalid.
-            RouterClosedError: If `match` has been called.
-        """
+        """Adds a route; see `kit.interface.Router.add`."""
         if self._closed:
             raise interface.RouterClosedError(method, path)
         if is_plain(path):
@@ -132,15 +122,7 @@ class TrieRouter(Generic[T]):
             self._insert(parsed).leaves.append(_Leaf(self._count, method, handler))
 
     def match(self, method: str, path: str) -> _Found[T]:
-        """Finds the handlers for a request; see `kit.interface.Router.match`.
-
-        Args:
-            method: Method of the request.
-            path: Routing path.
-
-        Returns:
-            `([(handler, params), ...],)` in registration order.
-        """
+        """Finds the handlers for a request; see `kit.interface.Router.match`."""
         results = self._literal.get(path)
         if results is None:
             return self.search(method, path)
