@@ -30,10 +30,10 @@ def test_public_names() -> None:
     assert kit.authoring.signatures.__all__ == (
         "accepts",
         "behind_wrappers",
-        "find_code",
         "copy_names",
         "describe",
         "describe_signature",
+        "find_code",
         "is_async",
         "is_factory",
         "is_generator",

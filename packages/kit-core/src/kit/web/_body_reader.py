@@ -15,6 +15,7 @@ from kit.http.media_types import MULTIPART, URLENCODED, media_type
 from kit.interface import ClientDisconnectedError, HTTPException
 
 from ._blob import Bytes
+from ._forms.field_sizes import FieldSizes
 from ._forms.form_data import FormData, close_form
 from ._forms.multipart import MultipartDecoder, decode_in_memory
 from ._forms.parameters import parse_boundary
@@ -58,6 +59,7 @@ class BodyReader:
 
     __slots__ = (
         "_changed",
+        "_check",
         "_chunks",
         "_content_type",
         "_decoder",
@@ -101,6 +103,7 @@ class BodyReader:
         self._changed: Any = None  # the event that other tasks wait for
         self._error: Exception | None = None  # of a body that has failed
         self._limits: tuple[tuple[int, Refuse], ...] = ()
+        self._check: Callable[[Bytes], object] | None = None  # of the task that is reading
         self._form: FormData | None = None
         self._form_limits: Limits | None = None
         self._content_type = ""
@@ -148,7 +151,7 @@ class BodyReader:
                 400, f"Expected a form: Content-Type {MULTIPART} or {URLENCODED}, but it is {found}"
             )
         if self._form is None and kind == URLENCODED:
-            data = await self._read(limits.most_in_memory)
+            data = await self._urlencoded(limits)
             self._form = decode_urlencoded(data, self._form_limits or limits)
         elif self._form is None:
             self._form = await self._multipart(content_type or "", limits)
@@ -161,7 +164,9 @@ class BodyReader:
         """
         if self._form is not None:
             return None
-        data = await self._read(limits.most_in_memory)
+        data = await self._read(limits.most_in_memory, _MOST_AT_ONCE_BYTES)
+        if self.data is None:
+            return None
         values = last_values(data, self._form_limits or limits)
         if values is not None and self._form_limits is None:
             self._form_limits = limits
@@ -275,6 +280,19 @@ class BodyReader:
         self.state = READ
         return data
 
+    async def _urlencoded(self, limits: Limits) -> Bytes:
+        """Returns the bytes of an urlencoded form; large ones are checked as they arrive."""
+        data = await self._read(limits.most_in_memory, _MOST_AT_ONCE_BYTES)
+        if self.data is None:
+            self._check = FieldSizes(limits).add
+            try:
+                for chunk in [*self._chunks]:
+                    self._verify(chunk)
+                data = await self._read(limits.most_in_memory)
+            finally:
+                self._check = None
+        return data
+
     async def _multipart(self, content_type: str, limits: Limits) -> FormData:
         """Parses a multipart form, a large one as it arrives; another task may continue it."""
         if self._decoder is None:
@@ -373,9 +391,8 @@ class BodyReader:
         # Waiting for that takes a fifth of the time of a small request: it's from another thread.
         if is_last or self._receive.__class__ is BuiltinMethodType:
             self._compare_length(is_last=is_last)
-        for most, refuse in self._limits:
-            if self._size > most and self._error is None:
-                self._fail(plain_result(refuse(), refuse, "limit_body()"))
+        if self._limits or self._check is not None:
+            self._verify(chunk)
         if not chunk or self._error is not None:
             return
         chunks = self._chunks
@@ -413,6 +430,17 @@ class BodyReader:
 
     def _is_chunked(self) -> bool:
         return any(name == b"transfer-encoding" for name, _ in self._scope["headers"])
+
+    def _verify(self, chunk: Bytes) -> None:
+        """Refuses the body if it exceeds a limit with this chunk."""
+        for most, refuse in self._limits:
+            if self._size > most and self._error is None:
+                self._fail(plain_result(refuse(), refuse, "limit_body()"))
+        if self._check is not None and self._error is None:
+            try:
+                self._check(chunk)
+            except HTTPException as error:
+                self._fail(error)
 
     def _fail(self, error: Exception) -> None:
         """Drops what is kept, and gives every reader an error from now on."""
