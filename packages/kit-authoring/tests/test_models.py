@@ -338,3 +338,21 @@ def test_models_are_encoded_as_json() -> None:
     for other in (object(), Dated):
         with pytest.raises(TypeError, match=r"can't be encoded as JSON$"):
             encode(other)
+
+
+UNSAFE = """
+from typing import Annotated
+import msgspec
+from kit.authoring.models import keep_if_unsafe
+
+Word = Annotated[str, msgspec.Meta(pattern="^a")]
+for _ in range(40):
+    Unsafe = msgspec.defstruct("Unsafe", [("a", list[int] | Word), ("b", dict[str, int] | Word)])
+    keep_if_unsafe(Unsafe, [list[int] | Word])
+    msgspec.json.Decoder(Unsafe)
+"""
+
+
+def test_a_class_that_crashes_msgspec_is_not_dropped_at_exit() -> None:
+    done = subprocess.run([sys.executable, "-c", UNSAFE], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -121,8 +121,6 @@ _TYPES_BY_EXPECTED = {
     "time": "time_type",
     "uuid": "uuid_type",
 }
-# See `keep_if_unsafe`.
-_kept: list[type] = []
 _EXPECTED = re.compile(r"Expected `([^`]*)`")
 
 
@@ -266,7 +264,9 @@ def check_union(kind: Any) -> None:
 
 
 def keep_if_unsafe(generated: type, kinds: Iterable[Any]) -> None:
-    """Keeps a generated class as long as the process if dropping it would crash; see `check_union`.
+    """Keeps a generated class forever if dropping it would crash the process; see `check_union`.
+
+    It isn't dropped when the process exits, either.
 
     Args:
         generated: A class that msgspec builds or describes.
@@ -276,7 +276,10 @@ def keep_if_unsafe(generated: type, kinds: Iterable[Any]) -> None:
         for kind in kinds:
             check_union(kind)
     except TypeError:
-        _kept.append(generated)
+        from ctypes import py_object, pythonapi
+
+        # A list of a module would be dropped when the process exits, and crash it then.
+        pythonapi.Py_IncRef(py_object(generated))
 
 
 @lru_cache(maxsize=256)
