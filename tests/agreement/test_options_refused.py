@@ -131,6 +131,7 @@ LEFT_OUT = {
     "kit.http.": "functions for any program, whose callers are typed",
     "kit.interface.": "what third parties build on, whose callers are typed",
     "kit.router.patterns.": "tools for routers, whose callers are typed",
+    "kit.router.route_patterns.": "tools for apps, whose callers are typed",
     "kit.router.path_matcher": "takes patterns alone, which tests/test_path_matcher.py refuses",
     "kit.router.testing.": "the suite for authors of routers",
     "kit.lifespan.": "made by apps",

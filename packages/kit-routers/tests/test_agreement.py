@@ -147,6 +147,8 @@ def test_larger_tables(make: Callable[[], Router[int]], routes: Routes, paths: l
 @example([("GET", "/a/:dot{.+}/:x"), ("ALL", "/*/")], ["/a/b/b/7", "/a/7", "/a/7/", "/a/"])
 @example([("GET", "/"), ("GET", "//"), ("GET", "/a//b/")], ["/", "//", "/a//b", "/a/b"])
 @example([("GET", "/:y/?/:x?")], ["/", "/a/", "/a//b"])
+@example([("GET", "/:lazy{[a-z/]+?}")], ["/a", "/a/", "/a//"])
+@example([("GET", "/:flag{(?i)A+}"), ("GET", "/b/:x{^a$}")], ["/a", "/a/", "/A//", "/b/a/"])
 def test_pattern_router_agrees_but_for_a_slash_at_the_end(routes: Routes, paths: list[str]) -> None:
     """A slash at the end of a pattern or path makes no difference, everything else is the same."""
     router: PatternRouter[int] = PatternRouter()

@@ -52,7 +52,7 @@ class PathExpression:
             if that is possible.
     """
 
-    __slots__ = ("_checks", "_count", "_names", "pattern")
+    __slots__ = ("_checks", "_count", "_ends_with_slash", "_names", "pattern")
 
     def __init__(
         self,
@@ -65,6 +65,7 @@ class PathExpression:
         self._names: dict[str, str] = {}
         self._count = 0
         self._checks: list[tuple[str, re.Pattern[str]]] = []
+        self._ends_with_slash = ends_with_slash
         stretch = first_stretch(segments)
         last = len(segments) - 1
         text = ""
@@ -77,8 +78,6 @@ class PathExpression:
             alone = stretch is None or index < stretch
             group = self._parameter(path, segment, method, alone=alone, is_last=index == last)
             text += f"/{group}"
-        if ends_with_slash:
-            text += "/?"
         self.pattern = re.compile(rf"{text}\Z", FLAGS)
 
     def read(self, path: str, start: int = 0) -> dict[str, str] | None:
@@ -91,10 +90,19 @@ class PathExpression:
         Returns:
             The values by name, the first of several with one name; None if the path doesn't match.
         """
-        match = self.pattern.match(path, start)
-        if match is None or not all(check.match(match[group]) for group, check in self._checks):
+        match = self._match(path, start)
+        if match is None and self._ends_with_slash and path.endswith("/"):
+            # Afterwards, and not as an optional slash in the expression: a parameter may take it.
+            match = self._match(path[:-1], start)
+        if match is None:
             return None
         return {name: match[group] for name, group in self._names.items()}
+
+    def _match(self, path: str, start: int) -> re.Match[str] | None:
+        match = self.pattern.match(path, start)
+        if match is None or all(check.match(match[group]) for group, check in self._checks):
+            return match
+        return None
 
     def _parameter(
         self, path: str, segment: Segment, method: str | None, *, alone: bool, is_last: bool
