@@ -169,6 +169,22 @@ async def test_stream_that_fails_is_left_unfinished_until_the_client_leaves(wait
     assert not protocol.is_open
 
 
+async def test_stream_of_an_incomplete_body_is_left_unfinished() -> None:
+    """The app raises nothing, as a client that leaves is no fault, but the stream isn't whole."""
+
+    async def fails() -> AsyncIterator[bytes]:
+        yield b"part"
+        raise ClientDisconnectedError("gone")
+
+    protocol = Http()
+    await app_of(lambda c: c.body(fails())).__rsgi__(Scope(), protocol)
+    await wait_all_tasks_blocked()
+    gc.collect()
+    assert (protocol.sent, protocol.is_open) == ([b"part"], True)
+    protocol.gone.set()
+    await wait_all_tasks_blocked()
+
+
 async def test_stream_of_known_length_that_fails_is_ended() -> None:
     protocol = Http()
     app = app_of(lambda c: c.body(broken(), headers={"content-length": "9"}))

@@ -55,6 +55,7 @@ class KitRequest:
     """
 
     __slots__ = (
+        "_handed_on",
         "_limits",
         "_match",
         "_pairs",
@@ -94,6 +95,7 @@ class KitRequest:
         self._pairs: list[tuple[str, str]] | None = None
         self._reader: BodyReader | None = None  # once a reader here has taken the body
         self._validated: dict[str, Any] | None = None
+        self._handed_on: tuple[Request, ...] = ()  # to mounted applications
 
     @property
     def raw(self) -> Request:
@@ -523,10 +525,17 @@ class KitRequest:
     def __repr__(self) -> str:
         return f"<KitRequest {self.method} {ascii(self.path)[1:-1]}>"
 
+    def _hand_on(self, request: Request) -> None:
+        """Makes a request that a mounted application gets end with this one."""
+        if request is not self._raw:
+            self._handed_on += (request,)
+
     def _close(self) -> None:
-        """Removes the temporary files of the form that was read."""
+        """Removes the temporary files of forms that were read."""
         if self._reader is not None:
             self._reader.close()
+        for request in self._handed_on:
+            request.close()
 
 
 async def clone_raw_request(req: KitRequest, /) -> Request:

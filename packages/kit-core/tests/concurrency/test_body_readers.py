@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -345,3 +347,21 @@ def test_it_can_not_be_cloned_while_it_is_read(run: Any, open_request: Any, how:
             assert await req.text() == "ab"
 
     run(main)
+
+
+@pytest.mark.parametrize("reader", ["bytes", "form_data"])
+async def test_a_body_that_a_server_loses_is_never_taken_for_whole(reader: str) -> None:
+    """granian, whose `receive` is no Python function, drops what a cancelled task waits for."""
+    loop = asyncio.get_running_loop()
+    messages = [loop.create_future() for _ in range(3)]
+    receive: Any = deque(messages).popleft
+    headers = [(b"content-type", MULTIPART.encode())]
+    req = KitRequest(None, scope={"type": "http", "headers": headers}, receive=receive)
+    with anyio.move_on_after(0.01) as timeout:
+        await getattr(req, reader)()
+    assert timeout.cancelled_caught
+    for message in messages[1:]:
+        message.set_result({"type": "http.request", "body": b"", "more_body": False})
+    for again in (req.bytes, req.form_data, req.text):
+        with pytest.raises(TypeError, match="The body is lost"):
+            await again()

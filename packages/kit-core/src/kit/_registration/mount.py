@@ -14,7 +14,7 @@ from kit.authoring.signatures import copy_names, parameter_names
 from kit.context import Context
 from kit.interface import HTTPException, Next
 from kit.interface.metadata import attach
-from kit.request import KitRequest
+from kit.request import KitRequest, clone_raw_request
 from kit.router.patterns import parse_parameter, split_pattern
 from kit.web import URL, Request, Response
 from kit.web._body import put, take
@@ -47,6 +47,7 @@ def mounted_handler(
             handed_on = request
         else:
             handed_on = await settle(replace_request(request), replace_request)
+        c.req._hand_on(handed_on)
         arguments = await _arguments(c, option_handler)
         response = await settle(application_handler(handed_on, *arguments), application_handler)
         if response is None:
@@ -116,13 +117,12 @@ async def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
 
 async def _request_with_body(req: KitRequest) -> Request:
     """Returns the raw request with its body, even if a handler has read it."""
-    raw = req.raw
-    if not raw.body_used:
-        return raw
+    if not req.raw.body_used:
+        return req.raw
     try:
-        return raw._with_body(await req.bytes())
+        return await clone_raw_request(req)
     except TypeError:  # it was read directly, so the content wasn't stored
-        return raw
+        return req.raw
 
 
 def _moved(request: Request, pattern: str, path: str) -> Request:

@@ -54,7 +54,7 @@ class ASGIApplication:
             raise
         if c._execution_ctx is not None:
             await end_request(c, None)
-        elif c._req is not None and c._req._reader is not None:
+        elif c._req is not None and (c._req._reader is not None or c._req._handed_on):
             c._req._close()
 
 

@@ -249,8 +249,7 @@ class BodyReader:
         if self.data is not None:
             return self.data
         if self._decoder is not None:
-            async with aclosing(iterate_chunks(await self._encode())) as encoded:
-                self.data = b"".join([chunk async for chunk in encoded])
+            self.data = await _join(await self._encode(), most)
             return self.data
         self._begin()
         enough = at_once if most is None or at_once < most else most
@@ -263,6 +262,9 @@ class BodyReader:
                 self._is_receiving = True
                 try:
                     message = await self._receive()
+                except BaseException:
+                    self._lose()
+                    raise
                 finally:
                     self._is_receiving = False
                 self._accept(message)
@@ -365,10 +367,18 @@ class BodyReader:
         self._is_receiving = True
         try:
             message = await self._receive()
+        except BaseException:
+            self._lose()
+            raise
         finally:
             self._is_receiving = False
             self._notify()
         self._accept(message)
+
+    def _lose(self) -> None:
+        """Makes all readers fail if the server loses what a cancelled task was waiting for."""
+        if self._receive.__class__ is BuiltinMethodType:  # granian's
+            self._fail(TypeError("The body is lost: the task that read it was cancelled"))
 
     def _accept(self, message: dict[str, Any]) -> None:
         """Takes in a message, and keeps its content unless the body has failed or fails with it."""
@@ -464,6 +474,19 @@ class BodyReader:
         if self._changed is not None:
             self._changed.set()
             self._changed = None
+
+
+async def _join(body: Bytes | Stream, most: int | None) -> Bytes:
+    """Returns a body as bytes; refuses one that is larger than allowed."""
+    chunks: list[Bytes] = []
+    size = 0
+    async with aclosing(iterate_chunks(body)) as encoded:
+        async for chunk in encoded:
+            chunks.append(chunk)
+            size += len(chunk)
+            if most is not None and size > most:
+                raise body_too_large(most)
+    return b"".join(chunks)
 
 
 async def _no_message() -> dict[str, Any]:

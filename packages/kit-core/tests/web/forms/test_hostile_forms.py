@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kit import FormData, HTTPException, Limits, Request, Response
+from kit import Context, FormData, HTTPException, Kit, Limits, Next, Request, Response
 
 MULTIPART = "multipart/form-data; boundary=XX"
 URLENCODED = "application/x-www-form-urlencoded"
@@ -347,3 +347,60 @@ async def test_forms_that_are_collected_in_cycles_leave_no_file_open(
         patch.setattr(sys, "unraisablehook", lambda raised: warned.append(repr(raised.object)))
         gc.collect()
     assert warned == []
+
+
+async def test_a_form_in_a_file_is_not_read_into_memory_beyond_the_limit() -> None:
+    app = Kit(limits=Limits(max_memory_size_bytes=200_000, spool_size_bytes=1000))
+
+    async def read(c: Context) -> Response:
+        await c.req.form_data()
+        return c.text(str(len(await c.req.bytes())))
+
+    async def mounted(request: Request, *_: Any) -> Response:
+        return Response(str(len(await request.bytes())))
+
+    async def form_first(c: Context, next: Next) -> None:
+        await c.req.form_data()
+        await next()
+
+    app.post("/read", read).use("/m/*", form_first).mount("/m", mounted)
+    for size, status in ((150_000, 200), (300_000, 413)):
+        body = part(b'name="f"; filename="f"', b"x" * size) + END
+        headers = {"content-type": MULTIPART}
+        response = await app.request("/read", method="POST", headers=headers, body=body)
+        assert response.status == status
+        # What a mounted application reads is its own affair, and streamed to it.
+        response = await app.request("/m/x", method="POST", headers=headers, body=body)
+        assert (response.status, int(await response.text()) >= size) == (200, True)
+
+
+async def test_files_that_a_mounted_app_reads_end_with_the_request(disk: Disk) -> None:
+    inner, outer = Kit(), Kit()
+    kept: list[Any] = []
+
+    @inner.post("/up")
+    async def upload(c: Context) -> Response:
+        kept.append((await c.req.form_data()).get("f"))
+        return c.text("ok")
+
+    outer.mount("/m", inner.fetch)
+    body = part(b'name="f"; filename="f"', b"x" * 2_000_000) + END
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/m/up",
+        "raw_path": b"/m/up",
+        "query_string": b"",
+        "headers": [(b"content-type", MULTIPART.encode()), (b"host", b"x")],
+    }
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await outer(scope, receive, send)
+    assert sent[0]["status"] == 200
+    assert [file.closed for file in disk.files] == [True]

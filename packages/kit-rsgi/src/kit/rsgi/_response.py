@@ -75,7 +75,7 @@ class ResponseSender:
             except RuntimeError as error:  # granian's RSGIProtocolClosed
                 raise ConnectionResetError(str(error)) from None
         if is_last:
-            self.end()
+            self._transport = None  # ends the stream
             self._on_end()
 
     def _send_whole(self, body: bytes) -> None:
@@ -85,19 +85,15 @@ class ResponseSender:
             self._protocol.response_empty(*self._head)
         self._on_end()
 
-    def end(self) -> None:
-        """Ends a stream, which the server does once nothing refers to its transport."""
-        self._transport = None
-
     def leave_unfinished(self) -> None:
-        """Keeps a stream that has failed from looking complete.
+        """Keeps a stream whose last message wasn't sent from looking complete.
 
         RSGI can't abort a response, and the server ends it once nothing refers to its transport.
         So the transport is kept until the client gives up. With a Content-Length, the client can
         tell by itself that bytes are missing.
         """
         if self._has_length:
-            self.end()
+            self._transport = None
         elif self._transport is not None:
             waiting = asyncio.ensure_future(self._wait_for_client())
             _unfinished.add(waiting)

@@ -39,12 +39,9 @@ async def _serve_http(app: Application, source: RsgiScope, protocol: RsgiHttp) -
     response = ResponseSender(protocol, source.method, body.finish)
     try:
         await app(http_scope(source), body.receive, response.send)
-    except BaseException:
-        response.leave_unfinished()
-        raise
     finally:
+        response.leave_unfinished()  # unless it is whole, whatever the app raises
         body.finish()
-    response.end()
 
 
 async def _serve_websocket(app: Application, source: RsgiScope, protocol: RsgiWebSocket) -> None:
