@@ -14,7 +14,7 @@ from kit.authoring.bodies import memory_of_text
 from .form_data import FormData, FormValue, file_of, form_of
 from .spool import Spool
 
-# A list of smaller pieces would take many times their size.
+# A list of smaller pieces would take many times their total size.
 _LEAST_PIECE_BYTES = 4096
 
 
@@ -73,7 +73,7 @@ class Collector:
         self._files = 0
         self._name = self._type = ""
         self._filename: str | None = None
-        # PERF: nearly every part is small and arrives in one piece, which is then stored as it is.
+        # PERF: nearly every part is small and arrives in one piece, which is stored unchanged.
         self._content: bytes | bytearray | _Pieces = b""
         self._size_bytes = 0
         self._kept_bytes = 0
