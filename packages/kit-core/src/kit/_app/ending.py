@@ -19,7 +19,7 @@ async def end_in_process(request: Request, response: Response, run_exits: RunExi
     Args:
         request: The request.
         response: The response; its body is replaced if it is streamed.
-        run_exits: Runs them, given the exception that ended the request.
+        run_exits: Runs the exits; takes the exception that ended the request.
     """
     body = peek(response)
     handshake = (request.scope or {}).get("kit.websocket")
@@ -27,7 +27,7 @@ async def end_in_process(request: Request, response: Response, run_exits: RunExi
         if response.status == 101:
             handshake.end_with(run_exits)
             return
-        await handshake.end()  # an app within this one had accepted, and its 101 was replaced
+        await handshake.end()  # an inner app accepted, but its 101 was replaced
     if body is None or isinstance(body, bytes) or response.body_used:
         await run_exits(None)
     else:
@@ -37,7 +37,7 @@ async def end_in_process(request: Request, response: Response, run_exits: RunExi
 class _EndingBody:
     """A streamed body that runs the exits of its request when it has ended or is closed.
 
-    Not an async generator: loop shutdown would close it before the generator that reads it.
+    It isn't an async generator: loop shutdown would close it before the generator that reads it.
 
     Args:
         body: The body.
@@ -64,7 +64,7 @@ class _EndingBody:
             raise
 
     async def aclose(self) -> None:
-        """Closes the body, read to its end or not, and runs the exits."""
+        """Closes the body, even if it was not read completely, and runs the exits."""
         await self._end()
 
     async def _end(self, error: BaseException | None = None) -> None:

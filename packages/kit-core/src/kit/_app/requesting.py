@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The request that `Kit.request` builds."""
+"""Builds the request of `Kit.request`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def build_request(
         input: A path, a URL, or a request.
         init: The method, headers and body.
         keywords: The same as keyword arguments; None if not given.
-        json: A value to encode as the body; None for none.
+        json: A value to encode as the body; None: no body.
 
     Raises:
         TypeError: If the input is neither a path, a URL nor a request, if a part is given twice,

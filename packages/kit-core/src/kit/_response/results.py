@@ -18,7 +18,7 @@ async def settle(result: Any, handler: Any) -> Response | None:
         HandlerError: If it is neither a response nor None; the message names the handler.
     """
     while not (result is None or isinstance(result, Response)):
-        # A handler may return an awaitable that it got elsewhere, e.g. `return c.not_found()`.
+        # A handler may return an awaitable from elsewhere, e.g. `return c.not_found()`.
         if not is_awaitable(result):
             raise _refused(result, handler)
         result = await result

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Handles the syntax of route patterns that routers don't."""
+"""Handles the syntax of route patterns that routers don't handle."""
 
 from __future__ import annotations
 
 from kit.interface import UnsupportedPathError
 
-# PERF: `kit.router.patterns` is imported where it is used: most patterns don't need it.
+# PERF: functions import `kit.router.patterns`, since most patterns don't need it.
 
 
 def check_syntax(path: str, method: str | None = None) -> None:
     """Rejects a pattern in the syntax of another framework.
 
     Args:
-        path: The pattern as it was given.
+        path: The original pattern.
         method: The method of the route, for the error; None if there is none, or several.
 
     Raises:
@@ -25,10 +25,10 @@ def check_syntax(path: str, method: str | None = None) -> None:
 
 
 def check_literals(path: str, method: str) -> None:
-    """Rejects a pattern that no URL can match, since a guard there would never run.
+    """Rejects a pattern that no URL can match, since a guard with it would never run.
 
     Args:
-        path: The pattern as it was given.
+        path: The original pattern.
         method: The method of the route, for the error.
 
     Raises:
@@ -45,7 +45,7 @@ def check_literals(path: str, method: str) -> None:
 def for_router(path: str) -> str:
     """Returns the pattern that a router gets for the pattern of a route.
 
-    Routers match decoded paths. So escaped braces and angle brackets in literal segments are
+    Routers match decoded paths. Escaped braces and angle brackets in literal segments are therefore
     decoded here, after the pattern was checked and before a router looks for expressions.
 
     Args:
@@ -68,7 +68,7 @@ def for_router(path: str) -> str:
 
 
 def without_slash(path: str) -> str:
-    """Removes a trailing slash from a pattern, as `strict=False` does from a path."""
+    """Removes a trailing slash from a pattern, like `strict=False` from a path."""
     return path[:-1] if len(path) > 1 and path.endswith("/") else path
 
 
@@ -83,8 +83,8 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
         method: The method of the route, for the error; None if there is none.
 
     Returns:
-        Pairs of prefix and pattern: the given one, or one without the parameter and one in which
-        it is required.
+        Pairs of prefix and pattern: the given pair, or one without the parameter and one that
+        requires it.
 
     Raises:
         UnsupportedPathError: If a path could match both.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Helpers that all packages of the core use: JSON, limits, paths, fast Structs."""
+"""Helpers for all packages of the core: JSON, limits, paths, fast Structs."""

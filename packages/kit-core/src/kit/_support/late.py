@@ -10,8 +10,8 @@ from typing import Any
 def import_late(namespace: dict[str, Any], module: str, *names: str) -> None:
     """Puts stand-ins for functions and classes of a module into a namespace.
 
-    The first call of a stand-in imports the module, replaces the stand-in, and is passed on. So
-    later calls cost no more than those of a name that was imported at the top.
+    The first call of a stand-in imports the module, replaces the stand-in, and calls the real
+    object. Later calls cost no more than calls of a name imported at the top.
 
     Args:
         namespace: The `globals()` of the importing module, which imports the same names under
@@ -24,7 +24,7 @@ def import_late(namespace: dict[str, Any], module: str, *names: str) -> None:
 
 
 class _StandIn:
-    # PERF: a function in a function would be six objects for the garbage collector, not one.
+    # PERF: a nested function would add six objects for the garbage collector instead of one.
     __slots__ = ("_module", "_name", "_namespace")
 
     def __init__(self, namespace: dict[str, Any], module: str, name: str) -> None:

@@ -74,8 +74,8 @@ def check_events(events: Any, function: Any) -> WSEvents:
 async def run_events(events: WSEvents, ws: WebSocket) -> None:
     """Calls the functions of a connection until it is closed, one after another.
 
-    An exception is passed to `on_error`, if there is one, and the connection continues; otherwise
-    it ends the connection. `on_close` is called in any case, shielded from cancellation.
+    If there is an `on_error`, it gets exceptions, and the connection continues; otherwise, an
+    exception ends the connection. `on_close` is always called, shielded from cancellation.
     """
     try:
         await _call(events, "on_open", Open(), ws)
@@ -88,7 +88,7 @@ async def run_events(events: WSEvents, ws: WebSocket) -> None:
         if events.get("on_close") is not None:
             code = ws.close_code or _BROKE_OFF
             closed = Closed(code, ws.close_reason, code != _BROKE_OFF)
-            with CancelScope(shield=True):  # it may wait, also if the others were cancelled
+            with CancelScope(shield=True):  # it may wait, even if the others were cancelled
                 await _call(events, "on_close", closed, ws)
 
 
@@ -101,7 +101,7 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
     except BaseException as raised:
         error = fault_of(raised)
         if isinstance(error, WebSocketDisconnectedError) and ws.close_code is not None:
-            return  # this client has left; otherwise it is the error of another connection
+            return  # this client has disconnected; otherwise, another connection raised the error
         on_error = events.get("on_error")
         if on_error is None:
             raise error  # noqa: B904 - it has its cause
