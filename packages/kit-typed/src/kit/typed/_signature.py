@@ -48,10 +48,10 @@ _WITH_CODE = (types.FunctionType, types.MethodType)
 Mode: TypeAlias = Literal[
     "plain", "async", "manager", "async manager", "unclear", "unclear manager"
 ]
-"""What a call returns: the value, an awaitable of it, or a context manager.
+"""The result of a call: the value, an awaitable of it, or a context manager.
 
-If that shows only when it is called, as with a lambda, a decorator or a mock, it is unclear, and a
-context manager is expected of what wraps a generator function.
+It is `unclear` if only a call can show it, as with a lambda, a decorator or a mock. A function that
+wraps a generator function is expected to return a context manager.
 """
 
 
@@ -145,7 +145,7 @@ def read_signature(
         TypeError: If a parameter can't be provided; the text names the function and the parameter.
     """
     if mock_of(function) is not None:
-        # It takes anything, and is told what to return: it needs nothing of a request.
+        # The mock takes any arguments and returns a set value, so it needs no values of a request.
         return Signature(function, function, "unclear", (), REQUIRED)
     call, mode = _mode_of(function)
     empty = Signature(function, call, mode, (), REQUIRED)
@@ -191,18 +191,18 @@ def mock_of(function: Any) -> Any:
 
 
 def has_spec(function: Any) -> bool:
-    """Returns whether a function is a mock that stands for a certain function."""
+    """Returns whether a function is a mock with the spec of another function."""
     mock = mock_of(function)
     return mock is not None and (mock is not function or mock.__class__ is not type(mock))
 
 
 def _is_plain(function: Any) -> bool:
-    """Returns whether the return annotation of a function is its own, and not that of another."""
+    """Returns whether the return annotation of a function is its own, not another function's."""
     return type(function) in _WITH_CODE and not hasattr(function, "__wrapped__")
 
 
 def _is_value(returns: Any) -> bool:
-    """Returns whether an annotation stands for values that are neither awaited nor closed."""
+    """Returns whether values of a type are neither awaited nor closed."""
     origin = get_origin(returns)
     if origin in (Union, types.UnionType):
         return all(map(_is_value, get_args(returns)))
@@ -410,7 +410,7 @@ def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) 
 
 
 def _check_inner(signature: Signature, name: str, metadata: list[Any]) -> None:
-    """Rejects markers of types within the type, which would have no effect."""
+    """Rejects markers in types within the type, where they would have no effect."""
     for each in metadata:
         if isinstance(each, (*_MARKERS, Dependency, *PROVIDERS)):
             signature.refuse(
