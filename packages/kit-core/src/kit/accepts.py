@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Content negotiation: chooses the format of a response by what the client accepts."""
+"""Content negotiation: chooses a format that the client accepts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def accepts(
     default: str,
     match: Callable[[list[Accepted], AcceptsOptions], Any] | None = None,
 ) -> Any:
-    """Chooses one of the supported values by what the client accepts (RFC 9110, section 12.5).
+    """Chooses a supported value that the client accepts (RFC 9110, section 12.5).
 
     The value with the highest quality wins. If qualities are equal, exact values come before ranges
     such as `text/*`, and then the client's order decides. Values are compared case-insensitively. A

@@ -167,7 +167,7 @@ class Lifespan:
 
 
 class _MountedLifespan(Lifespan):
-    """The lifespan of a mounted application; what it yields is not added to the app's `c.env`."""
+    """The lifespan of a mounted application; its mapping is not added to the app's `c.env`."""
 
     async def _start_own(self, stack: AsyncExitStack) -> Any:
         assert self._open is not None  # noqa: S101 - given at construction

@@ -54,7 +54,7 @@ def mounted_handler(
             if request.body_used and not handed_on.body_used:
                 put(request, take(handed_on))
             await next()
-        return response  # type: ignore[no-any-return]  # what it is is checked by the caller
+        return response  # type: ignore[no-any-return]  # the caller checks the type
 
     copy_names(mounted, application_handler)
     mounted.__wrapped__ = application_handler  # type: ignore[attr-defined]

@@ -32,7 +32,7 @@ _CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
 
 
 class PushBody(Protocol):
-    """A body that writes itself instead of being iterated, like those of `kit.streaming`."""
+    """A body that writes itself instead of being iterated, like the bodies of `kit.streaming`."""
 
     @property
     def gone(self) -> bool:

@@ -52,8 +52,8 @@ class AppState:
     Attributes:
         base_path: The prefix of every registered path.
         on_error: The handlers for exceptions.
-        error_handlers: These handlers, then those of the apps that `base_path` was called on,
-            innermost first.
+        error_handlers: These handlers, then the handlers of the outer apps in the family, innermost
+            first.
         find: Matches a method and a path. Returns the result of `Router.match`, and the function
             that runs its handlers.
         given: The options that were set explicitly for the app, and options that its parts rely on;

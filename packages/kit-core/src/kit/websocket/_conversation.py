@@ -107,7 +107,7 @@ def _closing_for(error: Exception, ws: WebSocket) -> tuple[int, str]:
     if logged is error:
         return ws.close_code or _NORMAL, ""  # close_after() has closed the connection
     if ws.close_code is not None and _is_of_closed(error):
-        return _NORMAL, ""  # sent to nobody
+        return _NORMAL, ""  # not sent
     code, reason = _code_and_reason(error)
     if code == _FAULT:
         shown = ascii(ws._request.path)[1:-1]

@@ -68,7 +68,7 @@ def check_events(events: Any, function: Any) -> WSEvents:
         if each is not None and not callable(each):
             problem = f"returned {each!r:.100} as {name}, expected a function (event, ws)"
             raise HandlerError(describe(function), problem)
-    return events  # type: ignore[return-value]  # as just checked
+    return events  # type: ignore[return-value]  # checked above
 
 
 async def run_events(events: WSEvents, ws: WebSocket) -> None:
@@ -104,5 +104,5 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
             return  # this client has disconnected; otherwise, another connection raised the error
         on_error = events.get("on_error")
         if on_error is None:
-            raise error  # noqa: B904 - it has its cause
+            raise error  # noqa: B904 - the error has its own cause
         await call(on_error, Raised(error), ws)

@@ -270,7 +270,7 @@ def _make_origin_check(check: OptionChecks, origins: Any) -> Callable[[str, Any]
 
 
 def _make_begin(function: Any) -> _Begin:
-    """Returns a function that takes a handshake and returns one that runs the connection."""
+    """Returns a function that takes a handshake and returns the connection's handler."""
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
     shown = behind_wrappers(function)

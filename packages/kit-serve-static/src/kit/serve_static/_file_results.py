@@ -26,8 +26,8 @@ IS_FOLDER: Literal["is folder"] = "is folder"
 
 _READ = frozenset(("GET", "HEAD", "QUERY"))
 _NANOSECONDS = 1_000_000_000
-# The start of 2001. Reproducible builds date all files alike: those of Nix 1970, of Cloud Native
-# Buildpacks 1980, of Bazel (rules_pkg) 2000.
+# The start of 2001. Reproducible builds give all files the same date: Nix 1970, Cloud Native
+# Buildpacks 1980, Bazel (rules_pkg) 2000.
 _FIRST_NS = 978_307_200 * _NANOSECONDS
 
 

@@ -167,7 +167,7 @@ class Resolution:
         if has_spec(used.function):  # the mock is called like the function it replaces
             used = used._replace(parameters=provider.signature.parameters)
         is_managed = used.mode in MANAGED
-        # Without its own exit, it ends with the dependencies that it uses, whatever its scope.
+        # Without its own exit, it ends with the dependencies that it uses, in any scope.
         own_scope = provider.scope if is_managed else None
         key = (function, own_scope) if provider.use_cache else object()
         call = self._provided.get(key)

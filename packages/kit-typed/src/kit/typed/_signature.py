@@ -134,7 +134,7 @@ class Provider(NamedTuple):
 def read_signature(
     function: Callable[..., Any], names: Mapping[str, Any], within: tuple[Any, ...] = ()
 ) -> Signature:
-    """Reads the parameters of a function, and recursively those of its dependencies.
+    """Reads the parameters of a function, and recursively the parameters of its dependencies.
 
     Args:
         function: A function, a class, or another callable.
@@ -256,7 +256,7 @@ def _innermost(function: Any) -> Any:
         elif isinstance(function, types.MethodType):
             function = function.__func__
         elif isinstance(function, type):
-            init: Any = function.__init__  # type: ignore[misc]  # that of a base as well
+            init: Any = function.__init__  # type: ignore[misc]  # includes a base class's
             return init if isinstance(init, types.FunctionType) else function
         elif hasattr(function, "__wrapped__"):
             function = function.__wrapped__
@@ -491,7 +491,7 @@ def _called(function: Any) -> Any:
         function = function.func
     if isinstance(function, type) or inspect.isroutine(function):
         return function
-    return getattr(function, "__call__", function)  # noqa: B004 - an object of a class with it
+    return getattr(function, "__call__", function)  # noqa: B004 - an instance of such a class
 
 
 def _wrapped(function: Any) -> Any:

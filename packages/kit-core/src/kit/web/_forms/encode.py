@@ -41,7 +41,7 @@ def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream,
     if any(isinstance(data, File) for _, data in parts):
         return _stream(parts, tail), content_type
     pieces = [piece for head, data in parts for piece in (head, data, b"\r\n")]
-    return b"".join([*pieces, tail]), content_type  # type: ignore[list-item]  # no File, see above
+    return b"".join([*pieces, tail]), content_type  # type: ignore[list-item]  # no File left, see above
 
 
 async def _stream(parts: list[tuple[bytes, bytes | File]], tail: bytes) -> AsyncIterator[bytes]:

@@ -98,7 +98,7 @@ class File(Blob):
             yield chunk
 
     def _read_at(self, offset: int, most: int) -> Bytes:
-        assert self._spooled is not None  # noqa: S101 - else the content is in memory
+        assert self._spooled is not None  # noqa: S101 - otherwise, the content is in memory
         chunk = self._spooled.read_at(self._start + offset, min(self._size - offset, most))
         if chunk is None:
             raise ValueError(

@@ -238,7 +238,7 @@ class MultipartDecoder:
         return self._collector.form()
 
     def close(self) -> None:
-        """Discards what was parsed so far, and closes the temporary file."""
+        """Discards the parsed parts, and closes the temporary file."""
         self._collector.close()
 
 
@@ -262,7 +262,7 @@ class _Padding:
         start = 0
         while self._place is not _Place.REST:
             if self._place is _Place.LINE:
-                end = _blanks(data, start).end()  # type: ignore[union-attr]  # also of nothing
+                end = _blanks(data, start).end()  # type: ignore[union-attr]  # also matches nothing
                 rest = data[end : end + 2]
                 is_cut = rest in (b"", b"\r", b"-")
                 if is_cut or (rest == b"\r\n" and end > start):
@@ -300,7 +300,7 @@ class _Place(Enum):
     HEADERS = auto()
     CONTENT = auto()
     REST = auto()
-    """After the last delimiter, or one that the parser refuses."""
+    """After the last delimiter, or a delimiter that the parser refuses."""
 
 
 def _read_headers(lines: list[tuple[str, str]]) -> dict[str, str]:

@@ -79,7 +79,7 @@ class Collector:
         self._kept_bytes = 0
         self._text_bytes = 0
         self._spool: Spool | None = None
-        self._unwritten = _Pieces()  # what the next write() appends to the temporary file
+        self._unwritten = _Pieces()  # for the temporary file, appended by the next write()
         # Offset of the current part's content in the temporary file, or None if it is in memory.
         self._start: int | None = None
 
