@@ -137,7 +137,7 @@ class Lifespan:
             if name not in own and other is not value and other != value:
                 raise RuntimeError(
                     f"The lifespans of two apps that are part of this one yield {name!r} with "
-                    f"different values, and c.env has one; the second is that of "
+                    f"different values, but c.env has one; the second comes from "
                     f"{describe(child._name)}"
                 )
 

@@ -127,7 +127,7 @@ def _warn(name: bytes) -> None:
         return
     _warned.add(known)
     if name == b"content-length":
-        reason = "it is no single number"
+        reason = "it isn't a single number"
     else:
         reason = "it belongs to a connection, which the server manages"
     _logger.warning(

@@ -215,9 +215,9 @@ class BodyReader:
                     self._fail(
                         RuntimeError(
                             "The body was dropped: the response was streamed for "
-                            f"{_CATCH_UP_S:.0f} seconds, and nothing read more than "
-                            f"{_MOST_WAITING_BYTES} bytes that had come. Read it before, or begin "
-                            "to read it as soon as the response begins"
+                            f"{_CATCH_UP_S:.0f} seconds while more than {_MOST_WAITING_BYTES} "
+                            "bytes stayed unread. Read the body before the response, or start as "
+                            "soon as the response begins"
                         )
                     )
             expects_nothing = self._has_last_message and not self._is_receiving

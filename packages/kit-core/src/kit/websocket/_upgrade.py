@@ -176,8 +176,8 @@ class _Terms(NamedTuple):
 def _make_handler(function: Any, terms: _Terms) -> Any:
     if get_facts(function).others.get("kit_websocket"):
         raise TypeError(
-            f"upgrade_websocket() was given {describe(function)}, which it has made a handler "
-            "before: call it once"
+            f"upgrade_websocket() was given {describe(function)}, which is already its result: "
+            "call it once"
         )
     if is_bindable(function, websocket=True):
         return _BoundUpgrade(function, terms)
