@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 
 def _all_folders() -> list[str]:
-    """Finds the folders of the other packages of Kit, which share this import root.
+    """Finds the folders of the other Kit packages, which share this import root.
 
     In a normal install, they are next to this file; editable installs put each in its own folder.
-    PERF: `pkgutil` takes longer to import than any module of Kit, so it is asked only where there
-    are other places than folders, such as zip files.
+    PERF: `pkgutil` takes longer to import than any module of Kit, so it is used only if there are
+    places other than folders, such as zip files.
     """
     from os.path import isdir, isfile, join
     from sys import path
@@ -26,7 +26,7 @@ def _all_folders() -> list[str]:
     return list(folders)
 
 
-if TYPE_CHECKING:  # tools know the line
+if TYPE_CHECKING:  # tools recognize this line
     __path__ = __import__("pkgutil").extend_path(__path__, __name__)
 else:
     __path__ = _all_folders()
@@ -42,7 +42,6 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from kit._engine.paths import path_of_request
-    from kit._limits import Limits
     from kit._registration.in_thread import in_thread
     from kit.app import Kit
     from kit.context import Context
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
         Response,
         URLSearchParams,
     )
+    from kit.web._limits import Limits
 
 __all__ = (
     "URL",
@@ -81,11 +81,11 @@ __all__ = (
 )
 
 
-# Imported at first use, by module: an app needs few of them.
+# Names by module, imported on first use. PERF: an app needs few of them.
 _NAMES = {
     "kit._registration.in_thread": "in_thread",
     "kit._engine.paths": "path_of_request",
-    "kit._limits": "Limits",
+    "kit.web._limits": "Limits",
     "kit.app": "Kit",
     "kit.context": "Context",
     "kit.interface": "HTTPException Next",
@@ -113,7 +113,7 @@ def __dir__() -> list[str]:
 
 
 def _find_send_file() -> Any:
-    """Imports `send_file` of kit-serve-static, on which this package doesn't depend."""
+    """Imports `send_file` from kit-serve-static, which is optional."""
     from importlib import import_module
 
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Content negotiation: chooses the format of a response by what the client accepts."""
+"""Content negotiation: chooses a format that the client accepts."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def accepts(
     default: str,
     match: Callable[[list[Accepted], AcceptsOptions], Any] | None = None,
 ) -> Any:
-    """Chooses one of the supported values by what the client accepts (RFC 9110, section 12.5).
+    """Chooses a supported value that the client accepts (RFC 9110, section 12.5).
 
-    The value with the highest quality wins. Among equal ones, exact values come before ranges such
-    as `text/*`, then the order of the client counts. Values are compared case-insensitively. A
+    The value with the highest quality wins. If qualities are equal, exact values come before ranges
+    such as `text/*`, and then the client's order decides. Values are compared case-insensitively. A
     quality of 0 excludes a value, and a range doesn't match a type with its own quality. `*` and
     `*/*` name no value, so they are skipped. If nothing matches, the default is returned, even if
     the client excludes it.
@@ -69,8 +69,8 @@ def accepts(
             header, it is called with the result of `parse_accept` and the arguments above.
 
     Returns:
-        One of `supports`, spelled as there, or `default`. With an async `match`, an awaitable,
-        unless the client doesn't send the header.
+        One of `supports`, with the same spelling, or `default`. With an async `match`, an
+        awaitable, unless the client doesn't send the header.
 
     Raises:
         TypeError: If `supports` is a str, or `match` isn't a function.
@@ -100,7 +100,7 @@ def _best(accepted: list[Accepted], supports: Sequence[str], default: str) -> st
     ranked = [(each.q, each.type.lower()) for each in accepted]
     exact = {name for _, name in ranked if not _breadth(name)}
     if len(exact) < len(ranked):
-        # They are sorted by quality already.
+        # The candidates are already sorted by quality.
         ranked.sort(key=lambda each: (-each[0], _breadth(each[1])))
     for q, name in ranked:
         if q == 0:

@@ -12,7 +12,6 @@ from kit._engine.framing import without_body
 from kit._engine.handlers import compose, final_response
 from kit._engine.matching import create_context
 from kit._engine.paths import path_of_request
-from kit._limits import Limits
 from kit._registration.parts import ONE_FOR_ALL, check_options
 from kit._registration.registrations import (
     Registrations,
@@ -35,6 +34,7 @@ from kit.interface import METHOD_NAME_ALL
 from kit.interface.generics import fill_arguments
 from kit.lifespan import Lifespan
 from kit.router import default_router
+from kit.web._limits import Limits
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -64,11 +64,11 @@ OpenLifespan: TypeAlias = "Callable[[Kit[B, V]], AbstractAsyncContextManager[B |
 class Kit(ASGIApplication, Generic[B, V]):
     """A web application.
 
-    Handlers are registered with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on`
-    and `use`; requests are handled by `fetch`, `request`, or an ASGI server. Handlers and
-    middleware run in the order they were registered.
+    Register handlers with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on` and
+    `use`. To handle requests, run the app on an ASGI server, or call `fetch` or `request`. Handlers
+    and middleware run in the order they were registered.
 
-    `B` is the type of `c.env` and `V` that of `c.var`; both are TypedDicts and default to Any.
+    `B` is the type of `c.env`, `V` the type of `c.var`; both are TypedDicts and default to Any.
 
     Args:
         strict: Whether `/about` and `/about/` are different paths. Default: True.
@@ -76,11 +76,11 @@ class Kit(ASGIApplication, Generic[B, V]):
             RegExpRouter and TrieRouter.
         get_path: Returns the routing path of a request. Default: the path of its URL.
         lifespan: Called with the app; returns an async context manager that a server enters before
-            the first request and leaves after the last. The mapping that it yields is the base of
+            the first request and leaves after the last. The mapping it yields is the base of
             `c.env`.
         limits: Limits for request bodies.
-        method_not_allowed: Whether a request gets a 405 with `Allow` instead of a 404 if its path
-            has only routes for other methods, and OPTIONS a 204 with `Allow`. Default: False.
+        method_not_allowed: Whether a request whose path has only routes for other methods gets a
+            405 instead of a 404, or a 204 for OPTIONS, both with `Allow`. Default: False.
 
     Raises:
         PluginError: If no router with this name is installed, or it can't be loaded.
@@ -169,7 +169,7 @@ class Kit(ASGIApplication, Generic[B, V]):
 
     @property
     def get(self) -> Verb[Self, B, V]:
-        """Registers handlers for GET, which handle HEAD as well; see `Verb`."""
+        """Registers handlers for GET and HEAD; see `Verb`."""
         return Verb(self, self._registrations, "GET", "get")
 
     @property
@@ -227,9 +227,9 @@ class Kit(ASGIApplication, Generic[B, V]):
         """Registers middleware for every method; it wraps the handlers registered after it.
 
         Args:
-            *arguments: A route pattern, by default `*`, then middleware.
-            use: Middleware that runs before it, one or a sequence.
-            **others: Refused.
+            *arguments: A route pattern (default: `*`), then middleware.
+            use: One middleware that runs before them, or a sequence.
+            **others: Not accepted.
 
         Raises:
             TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
@@ -272,14 +272,14 @@ class Kit(ASGIApplication, Generic[B, V]):
         use: Any = (),
         **others: Any,
     ) -> Any:
-        """Registers handlers for one or several methods and paths; custom methods are allowed.
+        """Registers handlers for one or more methods and paths; custom methods are allowed.
 
         Args:
-            method: A method or a list of methods; they are converted to upper case.
+            method: A method or a list of methods, in any letter case.
             path: A route pattern or a list of them.
             *handlers: Handlers and middleware.
-            use: Middleware that runs before them, one or a sequence.
-            **others: Refused.
+            use: One middleware that runs before them, or a sequence.
+            **others: Not accepted.
 
         Raises:
             TypeError: As for `get`, or if a method or path is not a str.
@@ -315,15 +315,15 @@ class Kit(ASGIApplication, Generic[B, V]):
     def on_error(self, *arguments: Any) -> Any:
         """Sets the error handler: `handler(error, c)`, plain or async.
 
-        On an app that `base_path` returned, it handles exceptions of the routes registered with
-        that app. If the error handler raises an exception, the outer app handles it.
+        On an app returned by `base_path`, the handler handles exceptions of the routes registered
+        with that app. If it raises an exception itself, the outer app handles that exception.
 
         Args:
             *arguments: The handler. To handle only certain exceptions, put their class before it.
-                An exception goes to the handler of its most specific class.
+                The handler for the most specific class of an exception handles it.
 
         Returns:
-            This app; without a handler a decorator, which returns its function unchanged.
+            This app; without a handler, a decorator that returns its function unchanged.
 
         Raises:
             TypeError: If the handler can't be called or takes the context first, or the class isn't
@@ -358,13 +358,13 @@ class Kit(ASGIApplication, Generic[B, V]):
     def not_found(self, *arguments: Any) -> Any:
         """Sets the handler for requests that match no route: `handler(c)`, plain or async.
 
-        On an app that `base_path` returned, it handles the requests below its prefix.
+        On an app returned by `base_path`, the handler handles requests below the prefix.
 
         Args:
             *arguments: The handler.
 
         Returns:
-            This app; without a handler a decorator, which returns its function unchanged.
+            This app; without a handler, a decorator that returns its function unchanged.
 
         Raises:
             TypeError: If the handler can't be called.
@@ -381,11 +381,11 @@ class Kit(ASGIApplication, Generic[B, V]):
     def route(self, path: str, app: Kit[Any, Any], /) -> Self:
         """Adds all routes of another app below a path.
 
-        The routes are copied, so the other app must be complete. Errors of its routes go to its
-        own `on_error`, if it has one; exceptions raised there go to this app's. Its lifespan runs
-        with this app's. Its `limits` apply to its routes, together with this app's; its
-        `not_found` and `method_not_allowed` apply below the path. The app that gets a request
-        decides about `strict`, `get_path` and the router, so the other app can't have others.
+        The routes are copied, so the other app must be complete. Its own `on_error`, if any,
+        handles the errors of its routes; this app handles exceptions raised there. Its lifespan
+        runs with this app's. Its `limits` apply to its routes, together with this app's; its
+        `not_found` and `method_not_allowed` apply below the path. The app that receives a request
+        determines `strict`, `get_path` and the router, so the other app can't set different ones.
 
         Args:
             path: The prefix for its routes, e.g. `/api`; may have parameters.
@@ -396,8 +396,9 @@ class Kit(ASGIApplication, Generic[B, V]):
 
         Raises:
             TypeError: If `path` is not a str or `app` not a Kit.
-            ValueError: If `app` is this app; if it was given another `strict`, `get_path` or
-                router, or larger `limits`; or if both have a `not_found` for the same paths.
+            ValueError: If `app` is this app; if it was created with a different `strict`,
+                `get_path` or router, or with larger `limits`; or if both apps have a `not_found`
+                for the same paths.
             RuntimeError: If a decorator of the other app was never applied to a function.
             UnsupportedPathError: If the router doesn't support one of the routes.
             RouterClosedError: If this app has already handled a request.
@@ -430,9 +431,9 @@ class Kit(ASGIApplication, Generic[B, V]):
     def base_path(self, path: str, /) -> Self:
         """Returns an app that adds a prefix to every path it registers.
 
-        It shares routes, router and lifespan with this app; either of them serves both. Its
-        `on_error` and `not_found` apply to its own routes and the paths below its prefix; those
-        of this app apply to everything else.
+        The new app shares routes, router and lifespan with this app, so serving either app serves
+        both. Its `on_error` and `not_found` apply to its own routes and the paths below its prefix;
+        the handlers of this app apply to everything else.
 
         Args:
             path: The prefix, e.g. `/api/v1`; appended to the prefix of this app.
@@ -462,18 +463,19 @@ class Kit(ASGIApplication, Generic[B, V]):
         """Passes every request below a path to another framework.
 
         The application gets a request with a URL that begins after `path`. If it returns None,
-        the routes registered after it are tried. The lifespan of a mounted application runs with
-        this app's, if it is given by `kit.asgi.from_asgi`, or as the `fetch` method of a Kit app.
+        the app tries the routes registered after it. The lifespan of a mounted application runs
+        with this app's if it is wrapped by `kit.asgi.from_asgi`, or is the `fetch` method of a Kit
+        app.
 
         Args:
             path: The path of the application, e.g. `/legacy`; includes everything below it.
             application_handler: Called with the request, the bindings and the execution context
-                (None if there is none); returns a Response. For ASGI and WSGI applications see
+                (None if there is none); returns a Response. For ASGI and WSGI applications, see
                 `kit.asgi`.
-            option_handler: Called with the context; returns the arguments after the request, in
-                place of bindings and execution context: a list or a single value.
+            option_handler: Called with the context; returns the arguments that follow the request,
+                in place of bindings and execution context: a list or a single value.
             replace_request: Returns the request to pass on, in place of the one with the shorter
-                URL; False passes on the request unchanged.
+                URL; False passes on the original request.
 
         Returns:
             This app.
@@ -509,14 +511,14 @@ class Kit(ASGIApplication, Generic[B, V]):
 
         Args:
             request: The request.
-            env: Bindings for `c.env`, which override those of a running lifespan.
+            env: Bindings for `c.env`; they override the bindings of a running lifespan.
             execution_ctx: The value of `c.execution_ctx`.
 
         Returns:
             The response. An exception in a handler results in an error response.
 
         Raises:
-            UnsupportedPathError: If the router doesn't support a route, and only detects it now.
+            UnsupportedPathError: If the router detects only now that it doesn't support a route.
             TypeError: If an argument is of the wrong type.
         """
         from kit._serving.in_process import check_fetch  # here, since apps on servers don't need it
@@ -531,8 +533,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             if request.method == "HEAD":
                 response = without_body(response, c)
         except BaseException as error:
-            if c._exits is not None:
-                await c._run_exits(error)
+            await c._run_exits(error)
             raise
         scope = request.scope
         if c._exits is not None or (scope is not None and "kit.websocket" in scope):
@@ -564,8 +565,8 @@ class Kit(ASGIApplication, Generic[B, V]):
             method: HTTP method. Default: GET.
             headers: A `Headers`, a mapping, or pairs.
             body: The body.
-            json: A value to send as the body, encoded as `Context.json` does, with the Content-Type
-                `application/json` unless the headers have one. None means no body.
+            json: A value to send as the body, encoded as `Context.json` encodes it, with the
+                Content-Type `application/json` unless the headers have one. None: no body.
 
         Returns:
             The response.
@@ -573,7 +574,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         Raises:
             ValueError: If the URL, the method or a header is invalid.
             TypeError: If an argument is of the wrong type, if a GET or HEAD request is given a
-                body, if `json` can't be encoded, or if something is given twice.
+                body, if `json` can't be encoded, or if a value is given twice.
 
         Example:
             ```python
@@ -589,23 +590,23 @@ class Kit(ASGIApplication, Generic[B, V]):
     def running(self) -> AbstractAsyncContextManager[None]:
         """Runs the lifespan in process: in a test, or in a host that runs no lifespans.
 
-        It may be entered several times: the first entry starts the lifespan, and the last exit
-        stops it. If a lifespan holds a task group or a cancel scope open, anyio requires that
-        the task that enters first also leaves last.
+        The context manager may be entered several times: the first entry starts the lifespan, the
+        last exit stops it. If a lifespan holds a task group or a cancel scope open, anyio requires
+        the task that enters first to leave last.
 
         Returns:
-            An async context manager. Entering it raises the exceptions of the startup, RuntimeError
-            if a decorator was never applied to a function, and TypeError if the lifespan isn't an
-            async context manager or doesn't yield a mapping.
+            An async context manager. Entering it raises the startup's exceptions, RuntimeError if a
+            decorator was never applied to a function, and TypeError if the lifespan isn't an async
+            context manager or doesn't yield a mapping.
         """
         return self._state.lifespan.running()
 
     def __rsgi__(self, scope: Any, protocol: Any) -> Coroutine[Any, Any, None]:
-        """Serves a request or a WebSocket of an RSGI server, such as granian, by kit-rsgi.
+        """Serves a request or WebSocket from an RSGI server, such as granian, through kit-rsgi.
 
         Args:
-            scope: The scope of the server.
-            protocol: The protocol of the server.
+            scope: The RSGI scope.
+            protocol: The RSGI protocol.
 
         Raises:
             ModuleNotFoundError: If kit-rsgi is not installed.
@@ -613,7 +614,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         return import_rsgi().serve(self, scope, protocol)  # type: ignore[no-any-return]
 
     def __rsgi_init__(self, loop: Any) -> None:
-        """Runs the startup of the lifespan, before an RSGI server serves.
+        """Runs the lifespan's startup before an RSGI server starts to serve.
 
         Args:
             loop: The event loop, which isn't running yet.
@@ -625,7 +626,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         self._stop_lifespan = import_rsgi().start_lifespan(self, loop)
 
     def __rsgi_del__(self, loop: Any) -> None:
-        """Runs the shutdown of the lifespan, after an RSGI server has stopped serving.
+        """Runs the lifespan's shutdown after an RSGI server has stopped serving.
 
         Args:
             loop: The event loop, which is no longer running.
@@ -638,7 +639,7 @@ class Kit(ASGIApplication, Generic[B, V]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            from kit._hints import hint
+            from kit._registration.hints import hint
 
             text = f"{type(self).__name__!r} object has no attribute {name!r}{hint('app', name)}"
             raise AttributeError(text, name=name, obj=self)

@@ -9,8 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
-from kit._json import encode, encode_plainly, encode_with_aliases
-from kit._responses import (
+from kit._response.responses import (
     close_discarded,
     joined,
     lines_to_keep,
@@ -21,7 +20,6 @@ from kit._responses import (
     without_representation,
 )
 from kit._routing.no_bindings import NoBindings
-from kit._struct import Opaque, Struct, with_plain_stores
 from kit.authoring.cancellation import find_fault, is_fault
 from kit.authoring.maybe_await import check_second
 from kit.authoring.signatures import describe
@@ -42,6 +40,7 @@ from kit.web._header_lines import (
     known_lines,
     with_line,
 )
+from kit.web._json import encode, encode_plainly, encode_with_aliases
 from kit.web._location import encode_location
 from kit.web._response import (
     NULL_BODY_STATUSES,
@@ -49,6 +48,7 @@ from kit.web._response import (
     build_response,
     check_status,
 )
+from kit.web._struct import Opaque, Struct, with_plain_stores
 
 if TYPE_CHECKING:
     from kit._routing.app_state import AppState
@@ -76,7 +76,7 @@ _HTML_LINE = (b"content-type", b"text/html; charset=UTF-8")
 class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     """The request, the response so far, and values shared by handlers.
 
-    The app creates a context for each request. `B` is the type of `env`, `V` that of `var`.
+    The app creates a context for each request. `B` is the type of `env`, `V` the type of `var`.
     """
 
     if not TYPE_CHECKING and sys.version_info < (3, 13):
@@ -88,7 +88,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _scope: Any
     _receive: Any
     _path: str
-    _match: Any  # the result of the router: its first item are the routes and their parameters
+    _match: Any  # the router's result; its first item lists the routes and their parameters
     _run: Any  # runs the handlers of the routes, see kit._engine.handlers
     _method: str
     _env: Any = None  # until it is read
@@ -99,7 +99,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _finalized: bool = False
     _status: int | None = None
     _lines: Lines | None = None  # set before there is a response
-    # The last response that was built here, and the lines set before that it has.
+    # The last response built here, and the lines set earlier that it contains.
     _taker: Response | None = None
     _taken: Sequence[HeaderLine] | None = None
     _variables: dict[str, Any] | None = None
@@ -114,7 +114,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """The request."""
         req = self._req
         if req is None:
-            # PERF: keywords would take half as long again.
+            # PERF: keyword arguments would take 50 % longer.
             req = self._req = KitRequest(
                 None, self._path, self._match, self._scope, self._receive, self._state.limits
             )
@@ -129,14 +129,14 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         if env is None:
             lifespan = self._state.lifespan
             env = self._env = lifespan.bindings or NoBindings(lifespan.missing)
-        return env  # type: ignore[no-any-return]  # B is what the user says it is
+        return env  # type: ignore[no-any-return]  # the user chooses B
 
     @property
     def var(self) -> V:
         """Read-only view of the variables."""
         if self._variables is None:
             self._variables = {}
-        return MappingProxyType(self._variables)  # type: ignore[return-value]  # V is the user's word
+        return MappingProxyType(self._variables)  # type: ignore[return-value]  # the user chooses V
 
     def get(self, key: str, default: Any = None, /) -> Any:
         """Returns the variable `key`, or `default` if it isn't set."""
@@ -150,7 +150,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
 
     @property
     def error(self) -> Exception | None:
-        """The exception that a handler raised, after it was handled."""
+        """The exception that a handler raised, once it has been handled."""
         return self._error
 
     @property
@@ -174,27 +174,27 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     def add_cleanup(self, cleanup: Cleanup, /) -> None:
         """Adds a function that runs at the end of the request, after the response was sent.
 
-        Functions run after the last chunk of a streamed body, and before the tasks of
+        Cleanup functions run after the last chunk of a streamed body and before the tasks of
         `wait_until`. The last one added runs first. They run to completion even if the request is
-        cancelled. In process, the request ends when `fetch` returns the response, or when its
+        cancelled. In process, the request ends when `fetch` returns the response, or when the
         streamed body has been read or closed.
 
         Args:
             cleanup: A plain or async function. It is called with the exception that a handler, a
                 middleware or the streamed body raised (even if an error response was sent), or
                 that cancelled the request; otherwise with None. If it returns True, the functions
-                after it get None. If it raises an exception, these get that, and it is logged,
-                since the response was already sent.
+                that run after it get None. If it raises an exception, they get this exception; it
+                is logged, since the response was already sent.
         """
         if self._exits is None:
             self._exits = []
             if self._receive is not None and self._execution_ctx is None:
-                # PERF: served requests with an execution context are ended, the others aren't.
+                # PERF: only served requests with an execution context run `_end`.
                 self._execution_ctx = _background_tasks()()
         self._exits.append(cleanup)
 
     async def _end(self, error: BaseException | None = None) -> None:
-        """Runs exits and the tasks of `wait_until`, and releases what the request holds."""
+        """Runs exits and the tasks of `wait_until`, and releases the request's resources."""
         try:
             if self._exits is not None:
                 await self._run_exits(error)
@@ -204,7 +204,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             self._close()
 
     async def _cancel(self, error: BaseException) -> None:
-        """Runs the exits of a request that was cancelled, and releases what it holds."""
+        """Runs the exits of a cancelled request, and releases its resources."""
         try:
             await self._close_body()
         finally:
@@ -218,7 +218,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """Closes the stream of the response so far, which won't be sent.
 
         Args:
-            kept: Another response, which may have the same body; it isn't closed then.
+            kept: Another response; if it has the same body, the body stays open.
         """
         if self._finalized and self._res is not None:
             await close_discarded(self._res, kept)
@@ -227,7 +227,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         return _exit_runner()(self._exits or [], error or self._error)
 
     def _close(self) -> None:
-        """Releases the resources of the request, now that it is over."""
+        """Releases the resources of the request when it is over."""
         if self._req is not None:
             self._req._close()
         if self._execution_ctx is not None:
@@ -243,9 +243,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """The response so far; an empty one if there is none yet."""
         if self._res is None:
             if self._lines is None:
-                self._lines = ()  # no longer None: headers may be set on the response
+                self._lines = ()  # not None: headers may be set on the response
             if self._taken is not None:
-                self._taken = [*self._taken]  # no longer the lines themselves, for the same reason
+                self._taken = [*self._taken]  # a copy, for the same reason
             self._res = build_response(None, 200, list(self._lines))
         return self._res
 
@@ -253,13 +253,13 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     def res(self, value: AnyResponse | None) -> None:
         """Sets the response.
 
-        The headers of an existing response, or those set before there was one, are added to the
-        new one. If both have a header that can stand once, that of the new one is kept. Cookies,
-        and lists such as Vary and Link, have the lines of both. Headers that describe the existing
-        representation are left out (RFC 9110, section 8, and those of caching), unless the new one
-        is a 304. A stream that is replaced is closed at the end of the request.
+        The new response also gets the headers of the existing response, or the headers set before
+        there was one. If both have a header that may occur only once, the new value wins. Cookies
+        and lists such as Vary and Link keep the lines of both. Headers that describe the existing
+        representation (RFC 9110, section 8), and caching headers, are dropped unless the new
+        response is a 304. A replaced stream is closed at the end of the request.
 
-        None removes the response and the headers.
+        None removes the response and its headers.
         """
         if value is not None and not isinstance(value, Response):
             raise TypeError(f"c.res can be set to a Response or None, not {type(value).__name__}")
@@ -277,10 +277,10 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         self._finalized = True
 
     def _join(self, response: Response) -> Response:
-        """Returns a response as that of this request: with the headers that were set before.
+        """Returns a response with the headers that were set for this request.
 
-        A response that was built here has them, unless they were set since. One that comes from
-        elsewhere has none: a `Response` of the handler, of a mounted app, of an error.
+        A response built by this context has all headers set before it was built. A `Response` made
+        by the handler, a mounted app or an error has none of them.
         """
         old, is_old = self._res, self._finalized
         taker, taken = self._taker, self._taken
@@ -297,9 +297,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         return joined(response, lines) if lines else response
 
     def _close_later(self, response: Response) -> None:
-        """Closes the streams of a response that isn't sent, at the end of the request.
+        """Closes the streams of an unsent response at the end of the request.
 
-        Not earlier, since the body that is sent may read them.
+        The body that is sent may read these streams, so they can't be closed earlier.
         """
 
         def close(_: BaseException | None) -> Awaitable[None]:
@@ -314,12 +314,12 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         /,
         append: bool = False,  # PERF: not keyword-only, which would make every call slower
     ) -> None:
-        """Sets a header of the response, whether the response exists already or is created later.
+        """Sets a header of the response, whether or not the response already exists.
 
         Args:
             name: Name of the header.
             value: Its value; None removes the header.
-            append: Whether to add a line instead of replacing the existing ones.
+            append: Whether to add a line instead of replacing existing ones.
 
         Raises:
             ValueError: If the name or value is invalid.
@@ -330,7 +330,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         except TypeError:
             raise _no_header(name) from None
         lines = self._lines
-        if self._res is None and is_plain:  # PERF: nearly every call, at half the time
+        if self._res is None and is_plain:  # PERF: nearly every call takes this path, twice as fast
             if lines is None:
                 self._lines = line
                 return
@@ -345,7 +345,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         self._set_lines(lines if is_plain else [*lines])
 
     def _own_lines(self) -> Lines:
-        """Returns the lines of the response so far, which may be changed for this request."""
+        """Returns the lines of the response so far, safe to change for this request."""
         if self._res is None:
             return self._lines or ()
         if self._finalized:
@@ -407,7 +407,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             body = data.encode()
         except AttributeError:
             raise _no_text("c.text()", data) from None
-        # PERF: the most common case, here and in json(), without another call.
+        # PERF: text() and json() handle the most common case without another call.
         if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
             if lines is None:
@@ -436,8 +436,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             status: HTTP status code; default: the one set by `status()`, or 200.
             headers: As for `text`.
             by_alias: Whether pydantic models are encoded with the serialization aliases of their
-                fields (True) or the names (False), including models in lists, dicts and
-                dataclasses. Default: the setting `serialize_by_alias` of each model.
+                fields (True) or the field names (False), including models in lists, dicts and
+                dataclasses. Default: each model's `serialize_by_alias` setting.
 
         Raises:
             TypeError: If a value in `data` can't be encoded (the message says which and where), or
@@ -446,9 +446,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """
         if by_alias is None:
             try:
-                body = encode_plainly(data)  # PERF: a function of msgspec, without one around it
+                body = encode_plainly(data)  # PERF: msgspec's own function, without a wrapper
             except (TypeError, UnicodeEncodeError):
-                body = encode(data)  # raises an error that says what and where
+                body = encode(data)  # its error names the value and its place
         else:
             body = encode_with_aliases(data, by_alias)
         if status is None and headers is None and self._status is None and self._res is None:
@@ -465,9 +465,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     def html(
         self, data: str, status: int | None = None, headers: HeaderArgument | None = None
     ) -> Response:
-        """Returns a text/html response; arguments and exceptions as for `text`.
+        """Returns a text/html response; see `text` for arguments and exceptions.
 
-        `data` is sent unchanged: escape text from users.
+        `data` is sent unchanged, so escape text that comes from users.
         """
         try:
             body = data.encode()
@@ -501,15 +501,15 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         status: int | None = None,
         headers: HeaderArgument | None = None,
     ) -> Response:
-        """Returns a response with the headers and status set so far; arguments as for `body`."""
+        """Returns a response with the headers and status set so far; see `body` for arguments."""
         return self._respond(data, None, status, headers)
 
     def redirect(self, location: str, status: int = 302) -> Response:
         """Returns a redirect.
 
         Args:
-            location: The target. What can't be part of a URL is percent-encoded, e.g. blanks and
-                letters beyond ASCII (RFC 9110, section 10.2.2); escapes stay as they are.
+            location: The target. Characters that aren't allowed in a URL, e.g. spaces and non-ASCII
+                letters, are percent-encoded (RFC 9110, section 10.2.2); escapes stay as they are.
             status: HTTP status code.
 
         Raises:
@@ -537,7 +537,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             The renderer's result: a response, or an awaitable of one. A handler may return either.
 
         Raises:
-            TypeError: If no renderer was set, and the arguments don't match those of `html`.
+            TypeError: If no renderer was set and `html` doesn't accept the arguments.
         """
         if self._renderer is not None:
             return self._renderer(*args, **kwargs)
@@ -557,7 +557,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         self._renderer = renderer
 
     async def not_found(self) -> Response:
-        """Returns the not-found response: that of the app's `not_found` handler, or a plain 404.
+        """Returns the response of the app's `not_found` handler, or a plain 404.
 
         Raises:
             HandlerError: If the app's `not_found` returns nothing.
@@ -593,9 +593,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         return response
 
     def _lines_for_next(self, res: Response, status: int, *, has_type: bool) -> list[HeaderLine]:
-        """Returns the lines that an existing response passes on to one made after it.
+        """Returns the lines that an existing response passes on to the next one.
 
-        A body without a type of its own is most likely another form of the existing one.
+        A body without its own type is most likely another form of the existing body.
         """
         if not self._finalized:
             return [line for line in res._lines if line[0] != b"content-length"]
@@ -637,11 +637,11 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             self._error = error
 
     async def _discard_representation(self, kept: AnyResponse | None = None) -> None:
-        """Removes the response's body, and headers that describe it, now that an error replaces it.
+        """Removes the body and its headers from a response that an error replaces.
 
-        SPEC: RFC 9110 section 8: representation data and metadata. The cookies of a response are
-        removed as well: they belong to it. Those that were set before there is one stay, like
-        everything that describes no representation.
+        SPEC: RFC 9110 section 8: representation data and metadata. The response's own cookies are
+        removed as well. Cookies set before there was a response stay, as do all headers that don't
+        describe the representation.
 
         Args:
             kept: As for `_close_body`.
@@ -663,7 +663,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         lines: Sequence[HeaderLine]
         if res is not None:
             prepare(self, res)
-            # The exception, and so its response, may be an object that is raised repeatedly.
+            # The same exception object, and so its response, may be raised repeatedly.
             body = peek(res) if isinstance(peek(res), bytes) else take(res)
             lines = res._lines
         elif not error.message and error.status in NULL_BODY_STATUSES:
@@ -673,10 +673,10 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         return make_response(body, None, error.status, error.headers or None, lines)
 
 
-# PERF: an import statement costs as much as the rest of an exit, even with nothing left to load.
+# PERF: an import statement costs as much as the rest of an exit, even if the module is loaded.
 @cache
 def _background_tasks() -> type[BackgroundTasks]:
-    """Imports `BackgroundTasks` with the first request that needs it."""
+    """Imports `BackgroundTasks` at the first request that needs it."""
     from kit.concurrency._background import BackgroundTasks
 
     return BackgroundTasks
@@ -684,7 +684,7 @@ def _background_tasks() -> type[BackgroundTasks]:
 
 @cache
 def _exit_runner() -> Callable[[list[Cleanup], BaseException | None], Awaitable[None]]:
-    """Imports `run_exits` with the first request that has exits."""
+    """Imports `run_exits` at the first request that has exits."""
     from kit.concurrency._exits import run_exits
 
     return run_exits
@@ -700,7 +700,7 @@ def _no_header(name: object) -> TypeError:
 
 
 def _no_text(call: str, data: Any) -> TypeError:
-    """Returns the error for something else than text."""
+    """Returns the error for a value that isn't text."""
     return TypeError(f"{call} takes a str, not {type(data).__name__}")
 
 
@@ -710,10 +710,10 @@ def get_scope(c: Context[Any, Any]) -> dict[str, Any] | None:
 
 
 def accept(c: Context[Any, Any], response: Response, handler: Any) -> None:
-    """Sets what a handler or middleware has returned as the response of the request.
+    """Sets the response that a handler or middleware returned as the response of the request.
 
     Raises:
-        HandlerError: If there is another response already, which would be sent in its place.
+        HandlerError: If there is already another response, which would be sent in its place.
     """
     if c._finalized and c._res is not None:
         refuse_second(c, response, handler)
@@ -722,10 +722,10 @@ def accept(c: Context[Any, Any], response: Response, handler: Any) -> None:
 
 
 def refuse_second(c: Context[Any, Any], response: Response, handler: Any) -> None:
-    """Refuses a response that a handler has returned although there is one already.
+    """Refuses a response that a handler returned although there is one already.
 
     Raises:
-        HandlerError: Unless nothing of it is lost.
+        HandlerError: If part of the returned response would be lost.
     """
     try:
         check_second(c, response, handler)
@@ -735,7 +735,7 @@ def refuse_second(c: Context[Any, Any], response: Response, handler: Any) -> Non
 
 
 def prepare(c: Context[Any, Any], response: Response) -> None:
-    """Has the streams closed that a response has replaced, now that it is to be sent."""
+    """Schedules the streams replaced by a response to close at the end of the request."""
     replaced = response._replaced
     if replaced is not None:
         c._close_later(replaced)
@@ -750,7 +750,7 @@ async def end_request(c: Context[Any, Any], error: BaseException | None) -> None
     """Runs exits and the tasks of `wait_until`; a cancellation skips the tasks. See `_end`.
 
     Raises:
-        RuntimeError: If the error is a CancelledError, but the request wasn't cancelled.
+        RuntimeError: If the error is a CancelledError although the request wasn't cancelled.
     """
     if error is None or isinstance(error, Exception):
         await c._end(error)

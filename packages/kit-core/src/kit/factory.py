@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Apps, middleware and handlers of one type, for applications of several modules.
+"""Creates apps, middleware and handlers with common types, for applications of several modules.
 
 factory: Factory[Bindings, Variables] = create_factory(init_app=add_middleware)
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
-from kit._limits import Limits
 from kit._registration.types import AnyHandler, GetPath
 from kit.app import Kit, OpenLifespan
 from kit.authoring.maybe_await import dispose, is_awaitable, plain_result
@@ -20,6 +19,7 @@ from kit.authoring.options import OptionChecks
 from kit.authoring.signatures import accepts, describe_signature, is_async, takes_next
 from kit.context import B, Context, V
 from kit.interface import Next, Router
+from kit.web._limits import Limits
 
 __all__ = ("AppOptions", "Factory", "create_factory", "create_middleware")
 
@@ -29,7 +29,7 @@ _ASYNC_INIT = "create_factory(init_app=...) takes a plain function, not an async
 
 
 class AppOptions(TypedDict, Generic[B, V], total=False):
-    """The options of `Kit`, see there."""
+    """The options of `Kit`; see its documentation."""
 
     strict: bool
     router: Router[Any] | str | None
@@ -42,8 +42,8 @@ class AppOptions(TypedDict, Generic[B, V], total=False):
 class Factory(Generic[B, V]):
     """Creates apps with the same options, and middleware and handlers with the types of these apps.
 
-    `B` types `c.env`, `V` types `c.var`, as for `Kit`. Created by `create_factory`, which describes
-    the parameters.
+    `B` types `c.env`, `V` types `c.var`, as for `Kit`. `create_factory` creates factories, and
+    describes the parameters.
     """
 
     def __init__(
@@ -65,15 +65,15 @@ class Factory(Generic[B, V]):
         self._has_used_router = False
 
     def create_app(self, **options: Unpack[AppOptions[B, V]]) -> Kit[B, V]:
-        """Returns a new app, to which `init_app` has been applied.
+        """Returns a new app, after applying `init_app` to it.
 
         Args:
             **options: Options of `Kit`; they override the defaults.
 
         Raises:
-            ValueError: If the default router, which is an object and not a name, belongs to an
+            ValueError: If the default router is an object instead of a name, and belongs to an
                 earlier app.
-            TypeError: As for `Kit`, and if `init_app` turns out to be async.
+            TypeError: As for `Kit`, and if `init_app` is async.
         """
         merged: dict[str, Any] = {**self._default_options, **options}
         router = merged.get("router")
@@ -87,7 +87,7 @@ class Factory(Generic[B, V]):
         app: Kit[B, V] = Kit(**merged)
         if self._init_app is not None:
             result: Any = self._init_app(app)
-            if is_awaitable(result):  # a lambda may be async unnoticed
+            if is_awaitable(result):  # a lambda may return an awaitable
                 dispose(result)
                 raise TypeError(_ASYNC_INIT)
             plain_result(result, self._init_app, "create_factory(init_app=...)")
@@ -110,11 +110,11 @@ class Factory(Generic[B, V]):
         """Returns handlers to register together: `app.get("/", *handlers)`.
 
         Args:
-            *handlers: Handlers and middleware. None is left out, as in `debug_log if debug else
+            *handlers: Handlers and middleware. None is skipped, as in `debug_log if debug else
                 None`.
 
         Raises:
-            TypeError: If one of them can't be called with `(c)` or `(c, next)`.
+            TypeError: If a handler can't be called with `(c)` or `(c, next)`.
         """
         kept = [handler for handler in handlers if handler is not None]
         for handler in kept:
@@ -128,7 +128,7 @@ def create_factory(
 ) -> Factory[B, V]:
     """Returns a factory of apps, middleware and handlers.
 
-    Its types are those of the variable that it is assigned to, or of the parameter of `init_app`.
+    Its types come from the variable that it is assigned to, or from the parameter of `init_app`.
 
     Args:
         init_app: Called with each app that `create_app` creates, before it is returned.
@@ -148,7 +148,7 @@ def create_factory(
 def create_middleware(
     middleware: Callable[[Context[B, V], Next], ResultT], /
 ) -> Callable[[Context[B, V], Next], ResultT]:
-    """Returns a middleware unchanged; type checkers then check it here instead of where it is used.
+    """Returns a middleware unchanged, so that type checkers check it here instead of at its use.
 
     Args:
         middleware: A function `(c, next)`, plain or async.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starts and stops lifespans, nested ones included, and keeps the mappings that they yield."""
+"""Starts and stops lifespans, including nested ones, and keeps the mappings that they yield."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ("Lifespan",)
 
 
 class Lifespan:
-    """The lifespan of an app, from the first user entering `running` to the last one leaving.
+    """The lifespan of an app, from the first entry of `running` to the last exit.
 
     Args:
         open: Returns an async context manager that yields a mapping or nothing; None if only the
@@ -23,8 +23,8 @@ class Lifespan:
 
     Attributes:
         children: The lifespans of the apps that are part of this one; they run within it.
-        bindings: The mapping that the lifespan yielded, merged over those of the children; None if
-            none yielded any, or it isn't running.
+        bindings: The mapping that the lifespan yielded, merged over the children's mappings; None
+            if none yielded a mapping, or the lifespan isn't running.
         checks: Functions called before the start; an exception that one raises prevents it.
         env_checks: Functions that `check_env` calls with the bindings.
     """
@@ -45,9 +45,9 @@ class Lifespan:
         self.bindings: Any = None
 
     def check_env(self) -> None:
-        """Checks, for a server, that the running lifespan has yielded what handlers need.
+        """Checks, for a server, that the running lifespan has yielded all bindings handlers need.
 
-        A test may pass the rest with each request, but the requests of a server have only this.
+        A test can pass further bindings with each request, but a server can't.
 
         Raises:
             Exception: The exception of a check.
@@ -56,7 +56,7 @@ class Lifespan:
             check(self.bindings or {})
 
     def mount(self, open: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
-        """Runs the lifespan of a mounted application within this one; its bindings stay its own.
+        """Runs the lifespan of a mounted application within this one, without sharing bindings.
 
         Args:
             open: Returns the async context manager.
@@ -91,10 +91,10 @@ class Lifespan:
                 await self._change(Event(), self._stop(failure))
 
     def missing(self, key: str) -> str:
-        """Returns why there is no binding, if there are none at all.
+        """Returns why there are no bindings.
 
         Args:
-            key: The key that was asked for.
+            key: The key that was requested.
         """
         if self._open is None and not self.children:
             return f"the app has no lifespan; Kit(lifespan=...) takes one that yields {key!r}"
@@ -127,17 +127,17 @@ class Lifespan:
     def _check_siblings(
         self, child: Lifespan, others: Mapping[str, Any], own: Mapping[str, Any]
     ) -> None:
-        """Checks that no two apps within this one yield different values of one name.
+        """Checks that no two apps within this one yield different values for the same name.
 
-        The handlers of one of them would get the value of the other. A value that this app itself
-        yields replaces both.
+        The handlers of one app would get the other app's value. A value that this app itself yields
+        replaces both.
         """
         for name, value in child.bindings.items():
             other = others.get(name, value)
             if name not in own and other is not value and other != value:
                 raise RuntimeError(
                     f"The lifespans of two apps that are part of this one yield {name!r} with "
-                    f"different values, and c.env has one; the second is that of "
+                    f"different values, but c.env has one; the second comes from "
                     f"{describe(child._name)}"
                 )
 
@@ -167,7 +167,7 @@ class Lifespan:
 
 
 class _MountedLifespan(Lifespan):
-    """The lifespan of a mounted application; what it yields is not added to the app's `c.env`."""
+    """The lifespan of a mounted application; its mapping is not added to the app's `c.env`."""
 
     async def _start_own(self, stack: AsyncExitStack) -> Any:
         assert self._open is not None  # noqa: S101 - given at construction

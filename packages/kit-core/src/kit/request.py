@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
-from kit import _json as _json
-from kit._limits import LIMITS, Limits, header_too_large
 from kit._request.conversion import check_absent_param, convert_value, convert_values
 from kit._request.fields import query_pairs, query_value
 from kit._request.parse_body import collect, nest
@@ -16,10 +14,12 @@ from kit.http.media_types import URLENCODED, media_type
 from kit.http.paths import decode_component
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
 from kit.web import Blob, FormData, Request
+from kit.web import _json as _json
 from kit.web._blob import Bytes
 from kit.web._body import take
 from kit.web._body_reader import FORMS, BodyReader
 from kit.web._header_lines import encode_name, find_value, known_names, values_by_name
+from kit.web._limits import LIMITS, Limits, header_too_large
 from kit.web._request import header_lines, limit_body, served_request
 from kit.web._streams import decode_text
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 _REQUIRED: Any = object()
 
 _TARGETS = get_args(ValidationTarget)
-# Of a name that a client sent, in an error.
+# The longest part of a client's header name in an error message.
 _LONGEST_NAME = 100
 _NO_MATCH: Any = ([],)
 _DEFAULT_LIMITS = Limits()
@@ -45,13 +45,12 @@ class KitRequest:
     Body readers may be used in any order and more than once, since the content is kept.
 
     Args:
-        request: The Web request, `raw`. None if it is created from `scope` and `receive` when it
-            is first used.
+        request: The Web request, `raw`. None creates it from `scope` and `receive` on first use.
         path: Routing path.
-        match_result: The result of the router, with the parameters for `param`.
+        match_result: The router's result, with the parameters for `param`.
         scope: The ASGI scope of a request from a server.
-        receive: The channel of a request from a server.
-        limits: The limits for headers and the body. Default: those of `Limits()`.
+        receive: The ASGI `receive` of a request from a server.
+        limits: The limits for headers and the body. Default: `Limits()`.
     """
 
     __slots__ = (
@@ -93,13 +92,13 @@ class KitRequest:
         self._limits = limits
         self._query: str | None = None
         self._pairs: list[tuple[str, str]] | None = None
-        self._reader: BodyReader | None = None  # once a reader here has taken the body
+        self._reader: BodyReader | None = None  # set when a method here first reads the body
         self._validated: dict[str, Any] | None = None
         self._handed_on: tuple[Request, ...] = ()  # to mounted applications
 
     @property
     def raw(self) -> Request:
-        """The Web request. If you read its body directly, the readers here can't."""
+        """The Web request. If you read its body directly, the methods here can't read it."""
         raw = self._raw
         if raw is None:
             is_used = self._reader is not None
@@ -137,15 +136,15 @@ class KitRequest:
             default: Returned if the path has no value for an optional parameter.
 
         Returns:
-            The value. Without a type, a str, or None if there is no such parameter. Without
-            `key`, a dict of all parameters of the path.
+            The value; without a type, a str, or None if there is no such parameter; without `key`,
+            a dict of all path parameters.
 
         Raises:
             HTTPException: 400, as a problem document, if the value doesn't fit the type.
             LookupError: If the key begins with a colon; or if a type is given and the route's
                 pattern has no such parameter, or the path has no value for it and there is no
                 default.
-            TypeError: If a text can't be converted to the type.
+            TypeError: If text can't be converted to the type.
         """
         match = self._match
         try:
@@ -200,11 +199,11 @@ class KitRequest:
             default: Returned if there is no value.
 
         Returns:
-            The decoded value, by default None if there is none; without `key` a dict.
+            The decoded value, or `default`; without `key`, a dict.
 
         Raises:
             HTTPException: 400, as a problem document, if the value doesn't fit the type.
-            TypeError: If a text can't be converted to the type.
+            TypeError: If text can't be converted to the type.
         """
         if key is not None:
             query = self._query
@@ -224,19 +223,19 @@ class KitRequest:
     @overload
     def queries(self, key: str, type: TypeForm[T], /) -> list[T]: ...
     def queries(self, key: str | None = None, type: Any = None, /) -> Any:
-        """Returns all values of a query parameter, or of all of them.
+        """Returns all values of one query parameter, or of every parameter.
 
         Args:
             key: Its decoded name.
             type: What to convert each value to; see `param`.
 
         Returns:
-            The decoded values in order; None if there is none, with a type an empty list. Without
-            `key` a dict of lists.
+            The decoded values in order; if there are none, None, or with a type an empty list.
+            Without `key`, a dict of lists.
 
         Raises:
             HTTPException: 400, as a problem document, if a value doesn't fit the type.
-            TypeError: If a text can't be converted to the type.
+            TypeError: If text can't be converted to the type.
         """
         values: dict[str, list[str]] = {}
         for name, value in self._query_pairs():
@@ -266,19 +265,18 @@ class KitRequest:
             default: Returned if there is no such header.
 
         Returns:
-            Its value, by default None if there is none; without `name` a dict with lower-case
-            names.
+            The value, or `default`; without `name`, a dict with lower-case names.
 
         Raises:
             HTTPException: 400, as a problem document, if the value doesn't fit the type; 431 if a
                 header is larger than `Limits.max_header_size_bytes`.
-            TypeError: If a text can't be converted to the type.
+            TypeError: If text can't be converted to the type.
         """
         raw = self._raw
         lines = self._scope["headers"] if raw is None else header_lines(raw)
         if name is None:
             return self._all_headers(lines)
-        # PERF: what find_value() does, without the call.
+        # PERF: inlines find_value().
         try:
             key = known_names[name]
         except KeyError:
@@ -300,7 +298,7 @@ class KitRequest:
     def _all_headers(self, lines: Iterable[tuple[Bytes, Bytes]]) -> dict[str, str]:
         lines = [*lines]
         found = {name.decode("latin-1"): value.decode("latin-1") for name, value in lines}
-        if len(found) < len(lines):  # PERF: rarely, as few headers have several lines
+        if len(found) < len(lines):  # PERF: rare, since few headers have several lines
             found = {name: ", ".join(values) for name, values in values_by_name(lines).items()}
         most = self._limits.max_header_size_bytes
         for name, value in found.items():
@@ -328,7 +326,7 @@ class KitRequest:
 
         Raises:
             HTTPException: 413 if it is larger than `Limits.max_body_size_bytes`.
-            TypeError: If the body of `raw` was read directly before.
+            TypeError: If the body of `raw` was already read directly.
         """
         reader = self._reader or self._take_body()
         return await reader.bytes(self._limits) if reader.data is None else reader.data
@@ -371,7 +369,7 @@ class KitRequest:
         reader = self._reader or self._take_body()
         data = reader.data
         if data is None:
-            data = await reader.bytes(self._limits)  # PERF: not by bytes(), another coroutine
+            data = await reader.bytes(self._limits)  # PERF: self.bytes() would add a coroutine
         try:
             return _json.decode(data) if type is None else _json.decode_as(data, type)
         except (ValueError, RecursionError) as error:
@@ -394,11 +392,11 @@ class KitRequest:
         """Reads the body as a form into a dict; returns `{}` for any other body.
 
         Args:
-            all: Whether repeated names become lists. Otherwise, the last value is returned. Names
-                that end in `[]` are always lists.
+            all: Whether repeated names become lists. Otherwise, the last value wins. Names that end
+                in `[]` always become lists.
             dot: Whether `a.b` becomes nested dicts.
-            **limits: Fields of `Limits` to override for this form. The body is read once, so of
-                several concurrent calls, the limits of the first one apply.
+            **limits: Fields of `Limits` to override for this form. The body is read once, so if
+                calls run concurrently, the limits of the first one apply.
 
         Returns:
             Text as str, files as `File`.
@@ -438,8 +436,8 @@ class KitRequest:
 
         Args:
             target: `json`, `form`, `query`, `param`, `header` or `cookie`.
-            type: The expected type, for type checkers and checked at runtime. Items of containers
-                are checked too; values of a TypedDict aren't.
+            type: The expected type, for type checkers, and checked at runtime. Container items are
+                checked too; TypedDict values aren't.
 
         Returns:
             The validated data; None if nothing validated this part and no type is given.
@@ -484,10 +482,10 @@ class KitRequest:
         return str(handlers[self.route_index][0].path) if self.route_index < len(handlers) else ""
 
     def _take_body(self) -> BodyReader:
-        """Takes the body from `raw`, where it counts as read from now on.
+        """Takes the body from `raw`, which then counts it as read.
 
         Raises:
-            TypeError: If it was read there.
+            TypeError: If the body was read through `raw`.
         """
         if self._raw is None:
             reader = BodyReader(self._receive, self._scope)
@@ -504,17 +502,17 @@ class KitRequest:
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
         """Limits the size of the body for all readers.
 
-        Reading more bytes raises an exception in the methods here, in those of `raw`, in clones
+        Reading more bytes raises an exception in the methods of this class and of `raw`, in clones
         and in mounted applications. Setting the limit doesn't read the body. If several limits
-        are set, all of them apply, as well as the app's `Limits`.
+        are set, all of them apply, as do the app's `Limits`.
 
         Args:
             max_size: Maximum number of bytes.
             refuse: Returns the exception to raise.
 
         Raises:
-            Exception: The exception of `refuse`, if the body is known to be larger because it is in
-                memory or was read before.
+            Exception: The exception from `refuse`, if the body is in memory or was read before, and
+                is larger.
             RuntimeError: If the body was already read without recording its size.
         """
         if self._reader is None:
@@ -541,9 +539,9 @@ class KitRequest:
 async def clone_raw_request(req: KitRequest, /) -> Request:
     """Returns a new request with the method, URL, headers and body of a request, read or not.
 
-    An unread body can be read from both, see `Request.clone`. If a reader of `req` has read it, the
+    An unread body can be read from both; see `Request.clone`. If a method of `req` has read it, the
     clone gets the stored content. A multipart body that was read as a form is encoded again; its
-    files are streamed, and available until the request ends.
+    files are streamed, and stay available until the request ends.
 
     Args:
         req: The request, `c.req`.
@@ -563,7 +561,7 @@ async def clone_raw_request(req: KitRequest, /) -> Request:
     content = await reader.content(req._limits)
     clone = raw._with_body(content)
     if clone.headers.has("content-length"):
-        # Of a form that was encoded again, the part headers differ from those the client wrote.
+        # A form that is encoded again has other part headers than the client's.
         clone.headers.delete("content-length")
         if isinstance(content, Bytes):
             clone.headers.set("content-length", str(len(content)))

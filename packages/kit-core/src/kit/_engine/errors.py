@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Turns exceptions into responses. This is the only place that does."""
+"""Turns exceptions into responses. No other module does this."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from kit._exception_groups import leaves
-from kit._responses import settle
+from kit._response.responses import settle
 from kit._routing.error_handlers import ErrorHandler, ErrorHandlers
+from kit._routing.exception_groups import leaves
 from kit._routing.route import Route
 from kit.authoring.cancellation import find_fault
 from kit.authoring.signatures import describe
@@ -30,30 +30,30 @@ async def handle_error(
 ) -> Response:
     """Returns the response for an exception.
 
-    The error handlers of the apps that the route was added through run first, innermost first; an
-    exception that one raises goes to the next.
+    The error handlers of the apps that the route was added through run first, innermost first. If
+    one raises an exception, the next one handles it.
 
     Args:
-        error: The exception; `c.error` is set to it. A CancelledError of a request that wasn't
+        error: The exception, which becomes `c.error`. A CancelledError in a request that wasn't
             cancelled is handled as a RuntimeError, with the CancelledError as its cause.
         c: The context.
-        route: The route whose handler raised it. Default: the only one that matched, if there is
-            only one.
-        is_of_path: Whether the exception concerns the path of the request instead of a route. It
-            then goes to the apps that the path lies below.
+        route: The route that raised the exception. Default: the matching route, if there is only
+            one.
+        is_of_path: Whether the exception concerns the path of the request instead of a route. The
+            apps whose prefix contains the path then handle it.
 
     Returns:
-        The response. An HTTPException that the app's own `on_error` raises again is handled as if
-        there were no `on_error`; any other exception that it raises is logged, and results in a
-        500.
+        The response. If the app's own `on_error` raises the same HTTPException again, it is handled
+        as if there were no `on_error`; any other exception from `on_error` is logged and results
+        in a 500.
 
     Raises:
-        BaseException: The exception, if the request was cancelled, or the process is to end.
+        BaseException: The exception, if the request was cancelled or the process is ending.
     """
     try:
         fault = _unwrap(error)
     finally:
-        del error  # or a cancellation would refer to itself by its traceback
+        del error  # otherwise, the traceback of a cancellation would refer to the cancellation
     error = fault
     if isinstance(error, ClientDisconnectedError):
         c._fail(error)
@@ -90,7 +90,7 @@ async def handle_error(
 
 
 def _find_handlers(place: Route | str | None, c: Context[Any, Any]) -> Sequence[ErrorHandlers]:
-    """Returns the error handlers for a route or a path, innermost first, each of them once."""
+    """Returns the error handlers for a route or a path, innermost first, without duplicates."""
     state = c._state
     if place is None:
         matched = c._match[0]
@@ -121,16 +121,17 @@ def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
 
 def _explain(error: Exception) -> None:
     if error.__class__ in _CLASSES_OF_MISTAKES:
-        from kit._hints import explain  # here, since most apps never need it
+        from kit._registration.hints import explain  # here, since most apps never need it
 
         explain(error)
 
 
 def _unwrap(error: BaseException) -> Exception:
-    """Unwraps an exception group, such as a task group raises.
+    """Unwraps an exception group, as raised by a task group.
 
-    Returns the exception if it is the only one and an HTTPException, or if all of them report that
-    the client has disconnected (each task that reads gets one). Returns any other group unchanged.
+    Returns the group's only exception if it is an HTTPException. If all exceptions report that the
+    client has disconnected (each reading task gets one), returns the first. Returns any other group
+    unchanged.
 
     Raises:
         BaseException: See `find_fault`.
@@ -139,7 +140,7 @@ def _unwrap(error: BaseException) -> Exception:
         try:
             return find_fault(error)
         finally:
-            del error  # or it would refer to itself by its traceback
+            del error  # otherwise, its traceback would refer to it
     if not isinstance(error, ExceptionGroup):
         return error
     first, *others = leaves(error)
@@ -149,7 +150,7 @@ def _unwrap(error: BaseException) -> Exception:
 
 
 def _find_answer(error: Exception) -> HTTPException | None:
-    """Returns the answer that an exception is, or the first one of a group that has no others."""
+    """Returns an HTTPException, or the first in a group that contains nothing else; or None."""
     if not isinstance(error, ExceptionGroup):
         return error if isinstance(error, HTTPException) else None
     held = [*leaves(error)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The header lines and the body of a response as they are sent."""
+"""Determines the header lines and the body that are sent for a response."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ _logger = logging.getLogger("kit")
 
 
 def frame(c: Context[Any, Any]) -> tuple[int, list[HeaderLine], Any]:
-    """Returns status, header lines and content of the response of a request as they are sent.
+    """Returns the status, header lines and content to send for a request.
 
     SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD.
 
     Args:
-        c: The context of the request, whose handlers have run. A HEAD request gets the header
-            lines of a GET request, and no content; a stream is closed unread at the end.
+        c: The context of the request, after its handlers have run. A HEAD request gets the header
+            lines of a GET request but no content; a stream is closed unread at the end.
 
     Returns:
-        The lines are a list of their own. The content is bytes, or a stream that counts as read.
+        Status, lines and content. The lines are a new list. The content is bytes, or a stream that
+        counts as read.
     """
     response = c._res
     if response is not None and not c._failed and c._method != "HEAD":
         body, lines = response._body, response._lines
         if body.__class__ is bytes and lines.__class__ is tuple and response._replaced is None:
-            # PERF: nearly every response: bytes, and no line that needs a look.
+            # PERF: nearly every response consists of bytes, and has no lines to check.
             return response._status, [*lines, length_line(len(body))], body
     response = final_response(c)
     body, lines = response._body, _select_lines(response)
@@ -78,9 +79,9 @@ def without_body(response: Response, c: Context[Any, Any]) -> Response:
 
 
 def _select_lines(response: Response) -> list[HeaderLine]:
-    """Returns the header lines of a response without those that belong to the server.
+    """Returns the header lines of a response without fields that belong to the server.
 
-    An app that passes on the headers of an upstream has fields of another connection among them.
+    If an app passes on the headers of an upstream, they include fields of another connection.
 
     SPEC: RFC 9110 section 7.6.1; RFC 9113 section 8.2.2 forbids them in HTTP/2.
     """
@@ -106,12 +107,12 @@ def _select_lines(response: Response) -> list[HeaderLine]:
     return [line for line in lines if line[0] not in dropped]
 
 
-# SPEC: RFC 9110 section 7.6.1: fields for the recipient, which no Connection should name.
+# SPEC: RFC 9110 section 7.6.1: fields for the recipient; Connection shouldn't name them.
 _NEVER_NAMED = frozenset((b"cache-control", b"content-length", b"content-type", b"set-cookie"))
 
 
 def _has_length(lines: Sequence[HeaderLine]) -> bool:
-    """Returns whether the lines have one Content-Length, and a valid one (RFC 9110 section 8.6)."""
+    """Returns whether the lines have a single valid Content-Length (RFC 9110 section 8.6)."""
     lengths = {value for name, value in lines if name == b"content-length"}
     return len(lengths) == 1 and lengths.pop().isdigit()
 
@@ -120,13 +121,13 @@ _warned: set[bytes] = set()
 
 
 def _warn(name: bytes) -> None:
-    """Warns of a header that isn't sent, once for each name; once for those of one Connection."""
+    """Warns once for each header that isn't sent; once for all headers named by Connection."""
     known = name if name in FRAMING_NAMES else b""
     if known in _warned:
         return
     _warned.add(known)
     if name == b"content-length":
-        reason = "it is no single number"
+        reason = "it isn't a single number"
     else:
         reason = "it belongs to a connection, which the server manages"
     _logger.warning(

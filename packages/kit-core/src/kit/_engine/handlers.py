@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from types import CoroutineType, MethodType
 from typing import Any, TypeAlias
 
-from kit._responses import settle
+from kit._response.responses import settle
 from kit._routing.route import Route
 from kit.authoring.signatures import describe
 from kit.context import Context, accept
@@ -28,9 +28,9 @@ def compose(routes: Sequence[Route]) -> Level:
         routes: The matched routes.
 
     Returns:
-        A coroutine function that is called with the context. The response is in `c.res` then, even
-        if handlers raised exceptions. It raises a BaseException if the request was cancelled, or
-        the process is to end.
+        A coroutine function that takes the context. It sets `c.res` to the response, even if
+        handlers raise exceptions. It raises a BaseException if the request is cancelled or the
+        process is ending.
     """
     level = _end(routes)
     for index in reversed(range(len(routes))):
@@ -39,10 +39,10 @@ def compose(routes: Sequence[Route]) -> Level:
 
 
 def _level(routes: Sequence[Route], index: int, following: Level) -> Level:
-    """Returns the function that runs one handler. Its `next` runs the following ones.
+    """Returns the function that runs one handler. The handler's `next` runs the following ones.
 
-    It sets the response of the handler, and handles its exceptions: so middleware further out
-    continues after its `await next()`, and finds the error response in `c.res`.
+    The function sets the handler's response and handles its exceptions. Middleware further out
+    therefore continues after its `await next()`, and finds the error response in `c.res`.
     """
     route = routes[index]
     handler, takes_next = route.handler, route.takes_next
@@ -66,14 +66,14 @@ def _level(routes: Sequence[Route], index: int, following: Level) -> Level:
             elif not c._finalized and (
                 c._lines is None or (result is c._taker and c._taken is c._lines)
             ):
-                c._res = result  # nearly always: it has all headers that were set
+                c._res = result  # nearly always: the response has all headers that were set
                 c._finalized = True
             else:
                 accept(c, result, handler)
         except BaseException as error:
             c.res = await handle_error(error, c, route)
 
-    run.__qualname__ = "next"  # the errors of Python name it as middleware does
+    run.__qualname__ = "next"  # Python's errors then use the name that middleware uses
     return run
 
 
@@ -91,7 +91,7 @@ def _end(routes: Sequence[Route]) -> Level:
             c.res = await answer_no_route(c)
         except BaseException as error:
             if index:
-                raise  # the last middleware
+                raise  # the level of the last middleware handles it
             c.res = await handle_error(error, c)
 
     run.__qualname__ = "next"
@@ -106,7 +106,7 @@ def final_response(c: Context[Any, Any]) -> Response:
     """
     response = c._res or c.res
     if c._failed and response._status != 500:
-        # Even if middleware changed it: an error handler that raises results in a 500.
+        # An error handler that raises results in a 500, even if middleware changed the response.
         c.res = c.text("Internal Server Error", 500)
         response = c.res
     if response._body is USED:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
-from kit._limits import Limits, body_too_large
 from kit._routing.app_state import AppState, Run
 from kit._routing.error_handlers import ErrorHandlers
 from kit._routing.route import Route
@@ -19,6 +18,7 @@ from kit.interface.metadata import get_facts
 from kit.request import KitRequest
 from kit.web import Request
 from kit.web._body_reader import BodyReader
+from kit.web._limits import Limits, body_too_large
 from kit.web._request import limit_body, served_request
 
 from .paths import parse_scope_path
@@ -32,7 +32,7 @@ def create_served_context(state: AppState, scope: Any, receive: Any) -> Context[
     Args:
         state: The state of the app.
         scope: The ASGI scope.
-        receive: Returns the messages of the server.
+        receive: Receives messages from the server.
     """
     path = parse_scope_path(scope)
     if path[0] != "/" or "#" in path:
@@ -76,7 +76,7 @@ def create_context(
 
 
 async def _refuse_target(c: Context[Any, Any]) -> None:
-    """Responds to a target that is no path. Nothing of the app sees it.
+    """Rejects a request target that isn't a path; no middleware or handler sees the request.
 
     Some servers pass on targets such as `admin/users`, `*`, or those with a fragment. Code that
     adds the slash, or encodes or drops the fragment, would read another path than the one that
@@ -88,10 +88,10 @@ async def _refuse_target(c: Context[Any, Any]) -> None:
 
 
 def _match_request(state: AppState, request: Request, path: str) -> tuple[str, Any, Run]:
-    """Returns the routing path of a request, the result of the router, and what runs its handlers.
+    """Returns the routing path, the router's result, and the function that runs the handlers.
 
-    If `get_path` raises, or the body is too large, the exception is raised as if by a handler,
-    after the middleware of the path has run.
+    If `get_path` raises an exception or the body is too large, the exception is raised as if by a
+    handler, after the middleware of the path has run.
 
     Args:
         state: The state of the app.
@@ -129,13 +129,13 @@ def _own_path(get_path: Any, request: Request) -> str:
 
 
 def _limit_context(c: Context[Any, Any]) -> None:
-    """Applies the limits of the apps that `route` added to what is read from a request."""
+    """Applies the limits of apps added with `route` to reading the request."""
     if c._state.has_limited_parts:
         c.req._limits = _find_limits(c._state, c._match[0])
 
 
 def _find_limits(state: AppState, matched: Iterable[tuple[Route, Any]]) -> Limits:
-    """Returns the limits for a request: the app's, and those of the routes that may run for it."""
+    """Returns the limits for a request: the app's, and the limits of the routes that may run."""
     if not state.has_limited_parts:
         return state.limits
     others: list[Limits] = []
@@ -146,7 +146,7 @@ def _find_limits(state: AppState, matched: Iterable[tuple[Route, Any]]) -> Limit
     return _limits_within(state.limits, tuple(others)) if others else state.limits
 
 
-# An app has few of these.
+# An app has few combinations of limits.
 @lru_cache
 def _limits_within(limits: Limits, others: tuple[Limits, ...]) -> Limits:
     return limits.within(others)
@@ -156,7 +156,7 @@ def _limit_body(request: Request, most: int) -> None:
     """Limits the size of a request body.
 
     Raises:
-        HTTPException: 413, if it is declared as larger, or more bytes have come already.
+        HTTPException: 413, if its Content-Length is larger, or more bytes have already arrived.
     """
     if _declared_size(request) > most:
         raise body_too_large(most)
@@ -175,10 +175,10 @@ def _declared_size(request: Request) -> int:
 def _raising(
     state: AppState, failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] = ()
 ) -> tuple[Any, Run]:
-    """Returns a result of the router that runs the middleware of another, and then raises.
+    """Returns a router result that runs the middleware of another result, and then raises.
 
-    The error handlers are those of the route that would have responded, or else those of the path.
-    A mounted application matches like middleware, but responds.
+    The error handlers come from the route that would have responded, or else from the path. A
+    mounted application matches like middleware, but responds itself.
     """
 
     def fail(c: Context[Any, Any]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Responses of an app if no handler responds: not found, method not allowed."""
+"""Responds if no handler does: not found, method not allowed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .errors import handle_error
 async def answer_no_route(c: Context[Any, Any]) -> Response:
     """Returns the response to a request that no route handled.
 
-    With `method_not_allowed`, and if the path has routes for other methods, that is a 405, or the
-    response to OPTIONS (RFC 9110 sections 15.5.6 and 9.3.7). The 405 is an HTTPException that
-    `on_error` can handle.
+    With `method_not_allowed`, if the path has routes for other methods, this is a 405, or a 204 to
+    OPTIONS (RFC 9110 sections 15.5.6 and 9.3.7). The 405 is an HTTPException that `on_error` can
+    handle.
     """
     state = c._state
     if state.method_not_allowed_at(c._path) and not _have_handler(c._match[0]):
@@ -46,7 +46,7 @@ def _allowed_methods(state: AppState, path: str) -> str:
     return _allow(tuple(allowed)) if allowed else ""
 
 
-# An app has few of these.
+# An app has few combinations of methods.
 @lru_cache
 def _allow(methods: tuple[str, ...]) -> str:
     allowed = {*methods, "OPTIONS"}
@@ -56,5 +56,5 @@ def _allow(methods: tuple[str, ...]) -> str:
 
 
 def _have_handler(matched: Iterable[tuple[Route, Any]]) -> bool:
-    """Returns whether the routes of a request have a handler, and not only middleware."""
+    """Returns whether the routes of a request include a handler, not only middleware."""
     return any(not route.takes_next for route, _ in matched)

@@ -6,20 +6,20 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import unquote
 
-from kit._paths import encode_delimiters
 from kit.http.paths import decode_path, parse_url_path
 from kit.web import Request
+from kit.web._paths import encode_delimiters
 from kit.web._request import has_served_path
 
-_PERCENT = ord("%")  # searching bytes for a number is four times as fast as for b"%"
+_PERCENT = ord("%")  # PERF: searching bytes for an int is four times as fast as for b"%"
 
 
 def parse_scope_path(scope: Any) -> str:
     """Returns the routing path of an ASGI http scope.
 
-    This is the percent-encoded `raw_path` without `root_path`, decoded as `decode_path` does. If
-    there is no `raw_path`, or a host app changed only `path`, the characters of `path` that can't
-    be unencoded in a URL are encoded again.
+    The path is the percent-encoded `raw_path` without `root_path`, decoded by `decode_path`. If
+    there is no `raw_path`, or a host app changed only `path`, the characters of `path` that a URL
+    can't contain are encoded again.
     """
     path: str = scope["path"]
     raw = scope.get("raw_path")
@@ -40,28 +40,28 @@ def _without_root(path: str, decoded: str, root: str) -> str:
 
     Args:
         path: The routing path.
-        decoded: The path as the server has decoded it.
+        decoded: The path as decoded by the server.
         root: The root, decoded.
     """
     if not root or not (decoded + "/").startswith(root + "/"):
         return path
-    # By segments: the root is decoded, and its part of the path may be encoded differently.
+    # Compare segments: the root is decoded, but its part of the path may be encoded.
     cut = root.count("/") + 1
     segments = path.split("/")
     if unquote("/".join(segments[:cut])) == root:
         return "/" + "/".join(segments[cut:])
-    return encode_delimiters(decoded[len(root) :])  # a slash around it is encoded
+    return encode_delimiters(decoded[len(root) :])  # a slash of the root is encoded in the path
 
 
 def path_of_request(request: Request) -> str:
-    """Returns the path that a request is routed by, unless the app has a `get_path` of its own.
+    """Returns the path that a request is routed by, unless the app has its own `get_path`.
 
-    A `get_path` can build on it. Unlike the path of `request.url`, it is decoded, as guards and
-    routes see it, and without the `root_path` of the server.
+    A `get_path` can build on this function. Unlike the path in `request.url`, the result is decoded
+    as guards and routes see it, and excludes the server's `root_path`.
 
     Args:
-        request: The request. If it was received by a server and is handed on with its path
-            unchanged, its path is the one that it was served with.
+        request: The request. If it came from a server and its path is unchanged, the function
+            returns the path that it was served with.
 
     Returns:
         The path as in `c.req.path`, with a leading slash. The escapes of `/`, `?`, `#` and `%`, and

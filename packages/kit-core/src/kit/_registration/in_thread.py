@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Handlers that block, run in worker threads."""
+"""Runs blocking handlers in worker threads."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def in_thread(
     *, limiter: int | None = None
 ) -> Callable[[Callable[P, T]], Callable[P, Coroutine[Any, Any, T]]]: ...
 def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
-    """Turns a plain function that blocks into a handler that runs in a worker thread.
+    """Turns a plain, blocking function into a handler that runs in a worker thread.
 
         @app.get("/report")
         @in_thread
         def report(c):
             return c.json(slow_query(c.req.query("month")))
 
-    It stands below `@app.get`, which would otherwise register the plain function. The rest of the
-    request waits for it, so code that runs later sees what the function sets on
-    `c`. The function sees the context variables of the request; changes to them are lost when it
-    returns. To await something, such as `c.req.json()`, call
-    `anyio.from_thread.run(c.req.json)`. A generator that it returns as a body is not moved to a
-    thread. A request that is cancelled waits until the function has returned.
+    Write it below `@app.get`, which would otherwise register the plain function. The rest of the
+    request waits for the function, so later code sees the values that it sets on `c`. The function
+    sees the context variables of the request; changes to them are lost when it returns. To await
+    something, such as `c.req.json()`, call `anyio.from_thread.run(c.req.json)`. A generator that
+    the function returns as a body is not moved to a thread. A cancelled request waits until the
+    function has returned.
 
     Args:
         handler: A plain function: a handler `(c)`, or a function below `@typed`. If omitted,
             returns a decorator.
         limiter: The maximum number of threads per event loop that run the function; further
             requests wait. Default: 40 threads, shared by all functions without their own limit,
-            and separate from the threads that anyio uses otherwise. A function that waits for what
-            other requests hold, such as a connection of a pool, needs its own: in the shared
-            threads, those that wait could keep out those that give back.
+            and separate from anyio's other threads. A function that waits for a resource that other
+            requests hold, such as a connection of a pool, needs its own limit: waiting functions
+            could fill the shared threads, and keep out those that return the resource.
 
     Returns:
         An async handler with the name and attributes of the function.
@@ -100,7 +100,7 @@ def _wrap(handler: Any, threads: _Threads) -> Any:
     _check(handler)
 
     async def run(*arguments: Any, **named: Any) -> Any:
-        # In a tuple: trio refuses a coroutine, such as that of `return c.not_found()`.
+        # In a tuple, since trio refuses a coroutine, as from `return c.not_found()`.
         work = lambda: (handler(*arguments, **named),)  # noqa: E731
         (result,) = await _run_sync()(work, limiter=threads.limiter())
         return result
@@ -136,7 +136,7 @@ def _check(handler: Any) -> None:
 def _takes_next(handler: Any) -> bool:
     try:
         return takes_next(handler, "in_thread()")
-    except TypeError:  # refused where it is registered, unless it is typed
+    except TypeError:  # refused at registration, unless it is typed
         return False
 
 

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import unquote
 
-from kit._paths import encode_dropped
 from kit.authoring.maybe_await import call, settle
 from kit.authoring.signatures import copy_names, parameter_names
 from kit.context import Context
@@ -18,6 +17,7 @@ from kit.request import KitRequest, clone_raw_request
 from kit.router.patterns import parse_parameter, split_pattern
 from kit.web import URL, Request, Response
 from kit.web._body import put, take
+from kit.web._paths import encode_dropped
 
 _RESOLVED = re.compile(r"\\|(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 
@@ -25,7 +25,7 @@ _RESOLVED = re.compile(r"\\|(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 def mounted_handler(
     call: str, application_handler: Any, option_handler: Any, replace_request: Any
 ) -> Callable[[Context[Any, Any], Next], Awaitable[Response | None]]:
-    """Returns the handler of a mounted application; the arguments are those of `Kit.mount`.
+    """Returns the handler of a mounted application; see `Kit.mount` for the arguments.
 
     Args:
         call: The call, for errors.
@@ -51,11 +51,11 @@ def mounted_handler(
         arguments = await _arguments(c, option_handler)
         response = await settle(application_handler(handed_on, *arguments), application_handler)
         if response is None:
-            # It may have left the body unread for later handlers.
+            # The application may have left the body unread for later handlers.
             if request.body_used and not handed_on.body_used:
                 put(request, take(handed_on))
             await next()
-        return response  # type: ignore[no-any-return]  # what it is is checked by the caller
+        return response  # type: ignore[no-any-return]  # the caller checks the type
 
     copy_names(mounted, application_handler)
     mounted.__wrapped__ = application_handler  # type: ignore[attr-defined]
@@ -78,7 +78,7 @@ def _find_place(c: Context[Any, Any]) -> tuple[str, str]:
     handlers, *captured = c._match
     route, params = handlers[c.req.route_index]
     prefix: str = route.path.removesuffix("*").rstrip("/")
-    # By segments, since those in front may be parameters.
+    # Count segments, since the prefix may contain parameters.
     segments = prefix.count("/")
     if "{" in prefix:
         parts = split_pattern(prefix)
@@ -86,20 +86,20 @@ def _find_place(c: Context[Any, Any]) -> tuple[str, str]:
         for part in parts:
             parameter = parse_parameter(part)
             if parameter is not None and parameter.expression is not None:
-                # It may have matched several segments. Encoded slashes separate none.
+                # The parameter may have matched several segments. Encoded slashes don't separate.
                 value = params[parameter.name]
                 segments += (captured[0][value] if captured else value).count("/")
     return prefix, "/" + "/".join(c.req.path.split("/")[segments + 1 :])
 
 
 def _refuse_resolved(req: KitRequest) -> None:
-    """Refuses a path that a URL would resolve, and so lead past the middleware that it matched.
+    """Refuses a path that URL parsers would resolve, since it could bypass middleware.
 
     Raises:
         HTTPException: 400.
     """
     raw = req.raw
-    # With a `get_path`, the path that the server received isn't the one that was routed.
+    # With a `get_path`, the server's path may differ from the routing path.
     served = raw.scope.get("path", "") if raw.scope is not None and not raw.is_moved else ""
     if _RESOLVED.search(req.path) or _RESOLVED.search(served):
         raise HTTPException(400, "The path has dot segments or backslashes")
@@ -109,7 +109,7 @@ async def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
     if option_handler is None:
         try:
             return [c.env, c.execution_ctx]
-        except RuntimeError:  # there is none
+        except RuntimeError:  # there is no execution context
             return [c.env, None]
     options = await call(option_handler, c)
     return list(options) if isinstance(options, (list, tuple)) else [options]
@@ -126,13 +126,13 @@ async def _request_with_body(req: KitRequest) -> Request:
 
 
 def _moved(request: Request, pattern: str, path: str) -> Request:
-    """Returns the request with a new path; the removed part, of this pattern, is its root path."""
+    """Returns the request with a new path; the removed part becomes its root path."""
     parsed = URL(request.url)
     escaped = encode_dropped(path).replace("?", "%3F").replace("#", "%23")
     moved = URL(f"{parsed.origin}{escaped}{parsed.search}{parsed.hash}")
     prefix = _prefix(parsed.pathname, moved.pathname)
     root = request.root_path
-    # SPEC: ASGI: the path holds the root path; hypercorn leaves it out.
+    # SPEC: ASGI: the path includes the root path; hypercorn leaves it out.
     if request.is_below_root_path or not f"{prefix}/".startswith(f"{root}/"):
         prefix = root + prefix
     pattern = request.root_pattern + pattern
@@ -140,7 +140,7 @@ def _moved(request: Request, pattern: str, path: str) -> Request:
 
 
 def _prefix(whole: str, rest: str) -> str:
-    """Returns the decoded part that was cut from an encoded path; "" if `rest` isn't its end.
+    """Returns the decoded part of an encoded path before `rest`; "" if `rest` isn't its end.
 
     Compares segments, since their encoding may differ.
     """
@@ -152,7 +152,7 @@ def _prefix(whole: str, rest: str) -> str:
 
 
 def _is_asgi(application: Any) -> bool:
-    """Returns whether an object is called with `(scope, receive, send)`."""
+    """Returns whether an object takes `(scope, receive, send)`."""
     return any(
         {"scope", "receive", "send"} <= {*parameter_names(function)}
         for function in (application, type(application).__call__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of an app that `Kit.route` adds to another one."""
+"""Checks the options of an app that `Kit.route` adds to another one."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 from kit._routing.app_state import AppState
 
 ONE_FOR_ALL = frozenset(("get_path", "router", "strict"))
-"""The options that find the routes of a request, before an app of several is chosen."""
+"""The options that apply before one of several apps is chosen for a request."""
 
 
 def check_options(call: str, state: AppState, other: AppState) -> None:
-    """Checks that no option which the other app was given would be lost.
+    """Checks that no explicit option of the other app would be lost.
 
-    An option that wasn't given is no conflict: the outer app's applies.
+    If the other app doesn't set an option, the outer app's value applies.
 
     Args:
         call: The call, for errors.
-        state: The app that gets the routes.
-        other: The app that they belong to.
+        state: The app that receives the routes.
+        other: The app that provides the routes.
 
     Raises:
-        ValueError: If the other app was given an option that has no effect within this one.
+        ValueError: If the other app sets an option that has no effect within this one.
     """
     if "strict" in other.given and other.strict != state.strict:
         _refuse(call, "strict", other.strict, state.strict, "whether a trailing slash counts")
@@ -46,7 +46,7 @@ def _refuse(call: str, name: str, theirs: Any, ours: Any, what: str) -> None:
 
 
 def _check_limits(call: str, state: AppState, limits: dict[str, int | None]) -> None:
-    """Checks that the limits of an app aren't larger than those around it, which apply as well."""
+    """Checks that an app's limits aren't larger than the outer app's, which apply as well."""
     ours = state.limits.changes
     for name, limit in limits.items():
         most = ours.get(name)

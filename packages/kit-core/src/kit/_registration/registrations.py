@@ -48,7 +48,7 @@ class Registrations:
 
     def __init__(self, state: AppState) -> None:
         self._state = state
-        # None after a call to use() that was not given a path.
+        # None after a call of use() without a path.
         self._last_path: str | None = "/"
 
     def register(
@@ -68,8 +68,8 @@ class Registrations:
             methods: Methods.
             paths: Patterns; None for the pattern of the previous call.
             handlers: Handlers and middleware; none for a decorator.
-            use: Middleware before the handlers, one or a sequence.
-            has_path: Whether the call was given `paths`; False for the default of `use`.
+            use: One middleware that runs before the handlers, or a sequence.
+            has_path: Whether the caller gave `paths`; False for the default of `use`.
 
         Returns:
             The decorator, if there are no handlers.
@@ -99,7 +99,7 @@ class Registrations:
         return decorator
 
     def add(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> list[Route]:
-        """Adds routes, all of them or none, and returns them."""
+        """Adds and returns routes, either all of them or none."""
         base = self._state.base_path
         routes = [
             Route(base, merge_path(base, path), method.upper(), handler)
@@ -110,8 +110,8 @@ class Registrations:
         return self.add_routes(routes)
 
     def add_routes(self, routes: Sequence[Route]) -> list[Route]:
-        """Adds routes with complete paths, all of them or none, and returns them."""
-        # The app's own handlers are for every route, those in between only for these.
+        """Adds and returns routes with complete paths, either all of them or none."""
+        # The outermost app's handlers apply to every route, the inner ones only to these.
         *inner, _ = self._state.error_handlers
         for route in routes:
             route.add_error_handlers(inner)
@@ -124,7 +124,7 @@ class Registrations:
         return self._last_path
 
     def check_open(self, name: str) -> None:
-        """Rejects a handler that is set too late to have any effect.
+        """Rejects a handler that is set too late to have an effect.
 
         Raises:
             RuntimeError: If the app is part of another one.
@@ -148,11 +148,11 @@ class Registrations:
 
 
 class Verb(Generic[AppT, B, V]):
-    """A registering method: called with a path, handlers or both.
+    """A registering method; takes a path, handlers or both.
 
-    With handlers, it registers them and returns the app, so that calls can be chained. Without
-    handlers, it returns a decorator, which registers its function and returns it unchanged. Without
-    a path, it uses the path of the previous call (initially `/`).
+    With handlers, it registers them and returns the app, so calls can be chained. Without handlers,
+    it returns a decorator that registers its function and returns it unchanged. Without a path, it
+    uses the path of the previous call (initially `/`).
 
     Args:
         app: The app.
@@ -191,8 +191,8 @@ class Verb(Generic[AppT, B, V]):
 
         Args:
             *arguments: A route pattern, then handlers and middleware; both are optional.
-            use: Middleware that runs before them, one or a sequence.
-            **others: Refused.
+            use: One middleware that runs before them, or a sequence.
+            **others: Not accepted.
 
         Raises:
             TypeError: If a handler can't be called with `(c)` or `(c, next)`.
@@ -215,7 +215,7 @@ def split_arguments(
     """Splits the arguments of a registering method into the optional path and the handlers.
 
     Raises:
-        TypeError: If the first one is neither a path nor a handler.
+        TypeError: If the first argument is neither a path nor a handler.
     """
     if arguments and isinstance(arguments[0], str):
         return [arguments[0]], arguments[1:]
@@ -243,7 +243,7 @@ def _middleware(call: str, use: Any) -> list[Any]:
         if not callable(each):
             raise TypeError(f"{call}: use takes middleware (c, next), not {each!r:.100}")
         if not _is_middleware(each):
-            from kit._hints import hint
+            from kit._registration.hints import hint
 
             raise TypeError(
                 f"{call}: use takes middleware (c, next): "
@@ -253,7 +253,7 @@ def _middleware(call: str, use: Any) -> list[Any]:
 
 
 def refuse_keywords(call: str, keywords: Iterable[str]) -> None:
-    """Refuses keywords that a registering method doesn't have.
+    """Rejects keywords that a registering method doesn't have.
 
     Args:
         call: The call, e.g. `get('/books')`.
@@ -263,7 +263,7 @@ def refuse_keywords(call: str, keywords: Iterable[str]) -> None:
         TypeError: If there are any.
     """
     for name in keywords:
-        from kit._hints import hint
+        from kit._registration.hints import hint
 
         raise TypeError(f"{call} takes no keyword {name!r}, but use{hint('keyword', name)}")
 
@@ -279,7 +279,7 @@ def check_function(name: str, function: Any, parameters: tuple[str, ...]) -> Non
     """Checks that an error or not-found handler can be called with its arguments.
 
     Raises:
-        TypeError: Naming the method that it was given to.
+        TypeError: If not; the message names the method that got the handler.
     """
     shape = f"({', '.join(parameters)})"
     if not callable(function):
@@ -303,9 +303,9 @@ def check_lifespan(open: Any) -> None:
     """Checks that a lifespan can be called with the app.
 
     Raises:
-        TypeError: Naming the function below its decorators, such as `@asynccontextmanager`.
+        TypeError: If not; the message names the function below its decorators.
     """
-    is_method = type(open) is MethodType  # its decorators got the object, too
+    is_method = type(open) is MethodType  # its decorators also get the object
     function = behind_wrappers(open.__func__ if is_method else open)
     if not accepts(function, 1 + is_method):
         raise TypeError(
@@ -315,7 +315,7 @@ def check_lifespan(open: Any) -> None:
 
 
 def strings(what: str, value: Any) -> list[str]:
-    """Reads an argument that is a str or a list of them.
+    """Reads an argument that is a str or a list of str.
 
     Raises:
         TypeError: If it is neither, or an empty list.

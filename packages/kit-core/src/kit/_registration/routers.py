@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the router of an app, and a way to create another one like it."""
+"""Finds the router of an app, and a function that creates another one like it."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def _copy_router(router: Router[Any]) -> MakeRouter | None:
 
     try:
         pristine = deepcopy(router)
-    except Exception:  # any exception of its attributes: it may contain a lock, a socket, ...
+    except Exception:  # from its attributes, which may contain a lock, a socket, ...
         return None
     return lambda: deepcopy(pristine)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The types of arguments that users pass to an app."""
+"""Types of the arguments that users pass to an app."""
 
 from __future__ import annotations
 

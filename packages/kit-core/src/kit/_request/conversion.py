@@ -16,7 +16,7 @@ from kit.router.patterns import variants
 
 Part = Literal["param", "query", "header"]
 
-# Names of the types of msgspec.inspect, which most apps needn't import.
+# PERF: names of types in msgspec.inspect, which most apps don't need to import.
 _MANY = {"FrozenSetType", "ListType", "SetType", "TupleType", "VarTupleType"}
 _SINGLE = {
     "AnyType",
@@ -35,7 +35,7 @@ _SINGLE = {
     "TimeType",
     "UUIDType",
 }
-# What an error lists at most, since a client decides how many values it sends.
+# An error lists at most this many, since a client decides how many values it sends.
 _MOST_ERRORS = 100
 _LONGEST_MESSAGE = 500
 
@@ -48,11 +48,11 @@ _IS_NO_VALUE = (
 
 
 def convert_value(part: Part, name: str, value: str | None, type: Any, default: Any) -> Any:
-    """Converts a value, as `msgspec.convert` does with `strict=False`.
+    """Converts a value like `msgspec.convert` with `strict=False`.
 
     Args:
         part: The part of the request that has the value.
-        name: The name it has there.
+        name: The name of the value in this part.
         value: The decoded text; None if there is none.
         type: The type to convert to.
         default: Returned if there is no value.
@@ -191,9 +191,9 @@ def _describe_mistake(type: Any) -> str | None:
 
 
 def _field_error(path: str, error: Exception) -> FieldError:
-    """Returns the same error as kit-validator does for the same mistake."""
+    """Returns the error that kit-validator returns for the same mistake."""
     text = str(error)
-    # All values are text, so "got `str`" adds nothing. APPSEC: it may quote what the client sent.
+    # All values are text, so "got `str`" adds nothing. APPSEC: it may quote the client's text.
     message = text.removesuffix(", got `str`")
     if len(message) > _LONGEST_MESSAGE:
         message = message[:_LONGEST_MESSAGE] + "..."
@@ -201,7 +201,7 @@ def _field_error(path: str, error: Exception) -> FieldError:
 
 
 def show_type(kind: Any) -> str:
-    """Shows a type as code does, nearly."""
+    """Shows a type roughly as in code."""
     if isinstance(kind, (type, NewType)) and not get_args(kind):
         return kind.__name__
     return f"{kind!r:.100}".replace("typing.", "")

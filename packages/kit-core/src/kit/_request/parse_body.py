@@ -14,7 +14,7 @@ _MOST_STEPS = 100
 
 
 def collect(form: FormData, *, all: bool) -> dict[str, Any]:
-    """Returns a form as a dict. Names ending in `[]`, with `all` any repeated name, get lists."""
+    """Returns a form as a dict. Names ending in `[]`, and with `all` repeated names, get lists."""
     values: dict[str, Any] = {}
     if not all:
         values = dict(get_entries(form))
@@ -44,7 +44,7 @@ def nest(values: Mapping[str, Any]) -> dict[str, Any]:
     nested = {name: value for name, value in values.items() if "." not in name}
     for name, value in values.items():
         steps = name.split(".", _MOST_STEPS)
-        # Hono drops this name because it would change the prototype; dropped here for parity.
+        # Hono drops this name, which would change the prototype. Dropped here for parity.
         if len(steps) == 1 or "__proto__" in steps[:-1]:
             continue
         place = nested

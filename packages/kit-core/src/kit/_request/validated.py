@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether validated data is of the type that a handler expects."""
+"""Checks that validated data has the type that a handler expects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_SHOWN = 3
 
 
 def check_validated(target: ValidationTarget, validated: Mapping[str, Any], kind: Any) -> Any:
-    """Returns the validated data of a part of the request, if it is of a type.
+    """Returns the validated data of a part of the request, after checking its type.
 
     Args:
         target: The part.
@@ -61,7 +61,7 @@ def _is_of(value: Any, kind: Any) -> bool:
     if not _is_of(value, origin):
         return False
     if origin.__module__.partition(".")[0] not in ("builtins", "collections"):
-        return True  # what the parameters of other generic classes mean is unknown
+        return True  # the meaning of other generic classes' parameters is unknown
     if isinstance(value, Mapping) and len(arguments) == 2:
         key, item = arguments
         return all(_is_of(k, key) and _is_of(v, item) for k, v in value.items())
@@ -79,13 +79,13 @@ def _is_of_plain(value: Any, kind: Any) -> bool:
         return isinstance(value, dict) and kind.__required_keys__ <= value.keys()
     if isinstance(kind, type):
         return isinstance(value, kind) or (kind is float and isinstance(value, int))
-    # NewType has a __supertype__, what `type X = ...` makes a __value__.
+    # A NewType has a __supertype__; an alias, `type X = ...`, has a __value__.
     meant = getattr(kind, "__supertype__", None) or getattr(kind, "__value__", None)
     return meant is None or _is_of(value, meant)
 
 
 def _describe(value: Any) -> str:
-    """Describes data by its type, and that of what it holds."""
+    """Describes data by its type and the types of its items."""
     name = type(value).__qualname__
     if type(value) in (list, tuple, set, frozenset):
         held = [*dict.fromkeys(type(each).__qualname__ for each in value)]

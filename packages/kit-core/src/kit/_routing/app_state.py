@@ -12,22 +12,22 @@ from kit.interface import is_cacheable
 from .error_handlers import ErrorHandlers
 
 if TYPE_CHECKING:
-    from kit._limits import Limits
     from kit.interface import HandlerResult
     from kit.lifespan import Lifespan
     from kit.web import Request
+    from kit.web._limits import Limits
 
     from .prefix import Prefix
     from .route import Route
     from .table import RouteTable
 
-# The results of the router that are kept. A client chooses paths and methods, so neither long paths
-# nor unknown methods are kept.
+# How many results of the router are cached. A client chooses paths and methods, so neither long
+# paths nor unknown methods are cached.
 _MOST_MATCHES = 128
 _LONGEST_PATH = 256
 _COMMON_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
-# Most apps need far fewer. In some, nearly every path matches another subset of the middleware.
+# Most apps need far fewer; in some, nearly every path matches another subset of the middleware.
 _MOST_COMPOSED = 4096
 
 Run: TypeAlias = "Callable[[Any], Coroutine[Any, Any, None]]"
@@ -63,7 +63,7 @@ class AppState:
         needs_request: Whether the routing path or the response depends on more than the method
             and path of the scope.
         pending: Decorators that haven't been applied yet, and where they were called.
-        routed_at: For an app that `route` added: that call, for errors.
+        routed_at: The call of `route` that added the app, for errors; None if there was none.
     """
 
     __slots__ = (
@@ -123,7 +123,7 @@ class AppState:
         self._method_not_allowed: bool | None = method_not_allowed
         self._not_found: NotFoundHandler | None = None
         self._prefix: Prefix | None = None
-        # Replaced after the first match, which checks what was registered.
+        # Replaced after the first match, which checks all registrations.
         self.find: Callable[[str, str], tuple[Any, Run]] = self._first_match
 
     def below(self, base_path: str) -> AppState:
@@ -156,7 +156,7 @@ class AppState:
         return state
 
     def parts(self, other: AppState, prefix: str, place: str) -> list[AppState]:
-        """Returns what another app, and those below it, decide about paths without a route.
+        """Returns how another app, and the apps below it, handle paths without a route.
 
         Args:
             other: The state of the other app.
@@ -172,7 +172,7 @@ class AppState:
         """
         found = []
         for member in other._family:
-            # An app that wasn't given the option leaves the decision to the app around it.
+            # Without the option, an app leaves the decision to the app around it.
             decides = member is not other._family[0] or "method_not_allowed" in other.given
             method_not_allowed = member._method_not_allowed if decides else None
             if member._not_found is None and method_not_allowed is None:
@@ -193,7 +193,7 @@ class AppState:
         self._family += parts
 
     def limit_parts(self) -> None:
-        """Notes that some of the routes have limits of their own."""
+        """Records that some of the routes have their own limits."""
         for state in self._family:
             state.has_limited_parts = True
             state.needs_request = True
@@ -202,13 +202,13 @@ class AppState:
         """Sets the handler for requests that match no route.
 
         Raises:
-            ValueError: If `route` has added an app that has another one for the same paths.
+            ValueError: If `route` has added an app with another handler for the same paths.
         """
         self._check_alone([state for state in self._family if state.routed_at is not None])
         self._not_found = handler
 
     def _check_alone(self, others: list[AppState]) -> None:
-        """Checks that no other app has a `not_found` for the same paths: one would never run."""
+        """Checks that no other app has a `not_found` for the same paths, as one would never run."""
         if not others:
             return
         from .prefix import same_paths
@@ -257,7 +257,7 @@ class AppState:
     def _concerned_by(self, path: str) -> list[AppState]:
         """Returns the members of the family that a path concerns, innermost first.
 
-        These are this app, those around it, and those below it if their prefix matches the path.
+        These are this app, the apps around it, and the apps below it whose prefix matches the path.
         If two prefixes have the same number of segments, the earlier one counts.
         """
         if len(self._family) == 1:
@@ -275,7 +275,7 @@ class AppState:
         return -depth, -len(self.error_handlers)
 
     def _is_around(self, other: AppState) -> bool:
-        """Returns whether this is the other app, or `base_path` created the other one from it."""
+        """Returns whether this is the other app, or the app that created it by `base_path`."""
         return self.on_error in other.error_handlers
 
     def _is_within(self, other: AppState, path: str) -> bool:
@@ -287,7 +287,7 @@ class AppState:
         """Checks that every decorator was applied to a function.
 
         Raises:
-            RuntimeError: Naming the call, its file and line.
+            RuntimeError: If one wasn't; the message names the call, its file and line.
         """
         for place in self.pending.values():
             raise RuntimeError(
@@ -299,7 +299,7 @@ class AppState:
         """Checks for pending decorators, and runs the checks of bound handlers.
 
         Raises:
-            RuntimeError: As `check_pending` does.
+            RuntimeError: As for `check_pending`.
             Exception: The exception of a bound handler's check; see `kit.authoring.route_hooks`.
         """
         self.check_pending()
@@ -314,7 +314,7 @@ class AppState:
         return found
 
     def _search_of_kept(self) -> Callable[[str, str], tuple[Any, Run]]:
-        """Returns a function that searches as `_search` does, and keeps some of the results."""
+        """Returns a function that searches like `_search`, and caches some of the results."""
         search = self._search
         methods = self.table.methods() | _COMMON_METHODS
         kept: dict[tuple[str, str], tuple[Any, Run]] = {}

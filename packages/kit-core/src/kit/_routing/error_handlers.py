@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit._exception_groups import leaves
+from kit._routing.exception_groups import leaves
 
 if TYPE_CHECKING:
     from kit.interface import HandlerResult
 
 ErrorHandler: TypeAlias = "Callable[[Exception, Any], HandlerResult]"
-"""A handler of exceptions; the context that it is called with is the app's."""
+"""A handler of exceptions; it is called with the exception and the context."""
 
 
 class ErrorHandlers:
-    """Finds the handler for an exception: the one for its most specific class."""
+    """Finds the handler for the most specific class of an exception."""
 
     __slots__ = ("_by_class",)
 
@@ -30,9 +30,9 @@ class ErrorHandlers:
     def find(self, error: Exception) -> tuple[ErrorHandler | None, Exception]:
         """Returns the handler for an exception, or None, and the exception to call it with.
 
-        A group, such as a task group raises, is handled like its exceptions if all of them have the
-        same handler, and that is for a class below Exception. The handler gets the first of them.
-        Any other group goes to the handler for its own class.
+        If all exceptions in a group, as raised by a task group, have the same handler for a
+        subclass of Exception, this handler gets the first of them. The handler for the group's own
+        class gets any other group.
         """
         handler = self._for_class(type(error))
         if not isinstance(error, ExceptionGroup) or not self._by_class:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bindings of an app that has none."""
+"""The bindings of an app without bindings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kit.interface import MissingBindingError
 
 
 class NoBindings(dict[str, Any]):
-    """An empty mapping whose missing keys say where bindings come from.
+    """An empty mapping; reading a key raises an error that says where bindings come from.
 
     Args:
         explain: Returns why a key is missing.

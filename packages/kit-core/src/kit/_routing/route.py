@@ -14,7 +14,7 @@ from kit.interface import RouterRoute
 from .error_handlers import ErrorHandlers
 
 if TYPE_CHECKING:
-    from kit._limits import Limits
+    from kit.web._limits import Limits
 
 
 class Route(RouterRoute):
@@ -27,11 +27,11 @@ class Route(RouterRoute):
         handler: A handler or middleware.
 
     Attributes:
-        unbound: The original handler and the pattern before it was split, if the handler was bound
-            to the pattern; otherwise None. See `kit.authoring.route_hooks`.
-        error_handlers: The error handlers of the apps that it was added through by `route` and
-            `base_path`, innermost first, without those of the app that it is part of.
-        limits: The limits of the apps that it was added through by `route`.
+        unbound: The original handler and the unsplit pattern, if the handler was bound to the
+            pattern; otherwise None. See `kit.authoring.route_hooks`.
+        error_handlers: The error handlers of the inner apps that the route was added through by
+            `route` and `base_path`, innermost first, without the outermost app's.
+        limits: The limits of the inner apps that the route was added through by `route`.
 
     Raises:
         TypeError: If the handler can't be called with `(c)` or `(c, next)`.
@@ -43,7 +43,7 @@ class Route(RouterRoute):
         try:
             wants_next = takes_next(handler, f"{method} {path!r}")
         except TypeError as error:
-            from kit._hints import hint
+            from kit._registration.hints import hint
 
             raise TypeError(f"{error}{hint('handler', handler)}") from None
         self.unbound: tuple[Any, str] | None = None
@@ -96,6 +96,6 @@ class Route(RouterRoute):
         return route
 
     def add_error_handlers(self, handlers: Iterable[ErrorHandlers]) -> None:
-        """Adds the error handlers of outer apps, each of them once."""
+        """Adds the error handlers of outer apps, without duplicates."""
         known = self.error_handlers
         self.error_handlers = (*known, *(each for each in handlers if each not in known))

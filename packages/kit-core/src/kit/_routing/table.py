@@ -20,8 +20,8 @@ class RouteTable:
 
     Args:
         router: An empty router.
-        make_router: Returns another empty router, since routers can't remove routes. None if that
-            isn't possible; routes can't be removed then.
+        make_router: Returns another empty router, needed to remove routes. If it is None, routes
+            can't be removed.
         strict: Whether a trailing slash makes a pattern different.
 
     Attributes:
@@ -55,11 +55,11 @@ class RouteTable:
             routes: The original routes.
 
         Returns:
-            The routes that were added: two for one with an optional parameter before its end.
+            The added routes: two for a route with an optional parameter before its end.
 
         Raises:
-            RouterClosedError: If they are added too late to have any effect.
-            UnsupportedPathError: If the router doesn't support one of them.
+            RouterClosedError: If they are added too late to have an effect.
+            UnsupportedPathError: If the router doesn't support a route.
         """
         added = [form for route in routes for form in self._forms(route)]
         if added and (self.closed or self.routed is not None):
@@ -89,7 +89,7 @@ class RouteTable:
         removed = {id(route) for route in routes}
         kept = [route for route in self.routes if id(route) not in removed]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # shown when they were added
+            warnings.simplefilter("ignore")  # they were shown when the routes were added
             for route in kept:
                 _hand_over(route, router)
         self.router = router

@@ -27,11 +27,11 @@ class ASGIApplication:
 
         Args:
             scope: The scope.
-            receive: Returns the messages of the server.
+            receive: Receives messages from the server.
             send: Sends messages to the server.
 
         Raises:
-            Exception: The exception that a streamed response raised after it had started.
+            Exception: An exception that a streamed response raises after it has started.
             RuntimeError: If the type of the scope is unknown.
         """
         if scope["type"] != "http":
@@ -46,16 +46,17 @@ class ASGIApplication:
                 await send(start)
                 await send({"type": "http.response.body", "body": body})
             else:
-                from .stream import send_body  # here, since it imports asyncio
+                from .stream import send_body  # PERF: imports asyncio
 
                 await send_body(start, body, c, send)
         except BaseException as error:
-            await end_request(c, error)  # tasks were promised, whatever became of the response
+            await end_request(c, error)  # runs cleanups and tasks even if sending failed
             raise
+        req = c._req
         if c._execution_ctx is not None:
             await end_request(c, None)
-        elif c._req is not None and (c._req._reader is not None or c._req._handed_on):
-            c._req._close()
+        elif req is not None and (req._reader is not None or req._handed_on):
+            req._close()
 
 
 async def _serve_other(state: AppState, scope: Scope, receive: Receive, send: Send) -> None:

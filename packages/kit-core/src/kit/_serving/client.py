@@ -7,24 +7,24 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kit._struct import Struct
 from kit.authoring.cancellation import Cancellation
+from kit.web._struct import Struct
 
 _logger = logging.getLogger("kit")
 
 
 class Client(Struct, eq=False):
-    """The client that receives a body: waits for it to disconnect, and logs that once.
+    """The client that receives a body: waits for it to disconnect, and logs this once.
 
     Args:
         body: The body.
         wait_for_disconnect: Waits until the client disconnects; see `Request.wait_for_disconnect`.
 
     Attributes:
-        is_gone: Whether sending to it has failed.
-        is_served: Whether the body is complete: all that is left to do is for the server to end the
-            response. hypercorn reports the disconnect while it closes the connection for that,
-            which must not be cancelled.
+        is_gone: Whether sending to the client has failed.
+        is_served: Whether the body is complete, so that the server only has to end the response.
+            hypercorn reports a disconnect while it closes the connection to do so, which must not
+            be cancelled.
         cancellation: Cancels the body where it waits, on asyncio.
     """
 
@@ -36,17 +36,17 @@ class Client(Struct, eq=False):
     _is_logged: bool = False
 
     def mark_disconnected(self, error: OSError) -> None:
-        """Notes the exception that `send` raised because the client has disconnected."""
+        """Records the exception that `send` raised because the client disconnected."""
         self.is_gone = True
         self._log(f": {error!r}")
 
     def cancel_body(self) -> None:
-        """Cancels the body where it waits, since sending has failed meanwhile."""
+        """Cancels the body where it waits, because sending has failed."""
         if self.cancellation is not None:
             self.cancellation.request()
 
     async def wait_until_gone(self) -> bool:
-        """Waits until the client disconnects; returns False if that is no longer reported."""
+        """Waits until the client disconnects; returns False if the server stops reporting it."""
         if not await self._wait_for_disconnect() or self.is_served:
             return False
         self._log("")
@@ -56,7 +56,7 @@ class Client(Struct, eq=False):
 
             with CancelScope(shield=True):
                 await client_left()
-        return not hasattr(self._body, "write_to")  # such a body ends its own work
+        return not hasattr(self._body, "write_to")  # a PushBody ends its own work
 
     def _log(self, how: str) -> None:
         # A PushBody logs it itself.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sends chunks together that a stream yields without waiting."""
+"""Combines chunks that a stream yields without waiting into fewer messages."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from .client import Client
 from .fairness import SHORT_S, let_others_run
 from .types import Send
 
-# In bytes. Joining larger chunks would save little time, and copy a lot of data.
+# Joining larger chunks would save little time, and copy a lot of data.
 SMALL_CHUNK_BYTES = 2048
 _CHUNKS_PER_MESSAGE = 64
 # The clock is read after each eighth chunk.
 _CHUNKS_BETWEEN_LOOKS = 8
-# For the reason, see `_CHUNKS_BETWEEN_TURNS` of `stream`.
+# See `_CHUNKS_BETWEEN_TURNS` in `stream`.
 _MESSAGES_BETWEEN_TURNS = 4
 
 
 class Bursts:
     """Sends the chunks of a stream that come in bursts, up to 64 of them in one message.
 
-    A server writes each message to its socket, and each write can become a packet. With small
-    chunks, that takes far longer than the stream itself. Node.js, too, joins what is written to a
-    response before its event loop goes on.
+    A server writes each message to its socket, and each write can become a packet. For small
+    chunks, this takes far longer than the stream itself. Node.js also joins the writes to a
+    response that happen before its event loop continues.
 
-    What the stream has yielded is sent while it waits, and before an exception of its own is
-    raised. If it is slow without waiting, chunks are held for a millisecond, and until the clock is
-    read. If sending fails while the stream waits, the stream is cancelled there, as it is when the
-    client disconnects.
+    Pending chunks are sent when the stream waits, and before its exception is raised. If the stream
+    is slow without waiting, chunks are held for a millisecond, until the clock is next read. If
+    sending fails while the stream waits, the stream is cancelled there, as when the client
+    disconnects.
 
     Args:
         chunks: The chunks, an async iterator whose `__aiter__` returns itself.
@@ -41,8 +41,8 @@ class Bursts:
         client: The client. Nothing more is sent once it is gone.
 
     Attributes:
-        has_ended: Whether the stream has ended, and all of its chunks were sent.
-        futile: How many bursts in a row were too short to be worth it.
+        has_ended: Whether the stream has ended and all of its chunks were sent.
+        futile: How many consecutive bursts were too short to pay off.
     """
 
     __slots__ = (
@@ -64,7 +64,7 @@ class Bursts:
         self._send = send
         self._client = client
         self._loop = asyncio.get_running_loop()
-        self._is_reading = False  # whether it is for the stream that the task waits, if it waits
+        self._is_reading = False  # whether the task, if it waits, waits for the stream
         self._wait_handle: asyncio.Handle | None = None
         self._has_waited = False  # in this burst
         self._sending: asyncio.Task[None] | None = None  # sends chunks while the stream waits
@@ -76,7 +76,7 @@ class Bursts:
         """Sends chunks until the stream waits, becomes slow or ends, or the client is gone.
 
         Raises:
-            Exception: The exception of the stream, or that of the server if the client isn't gone.
+            Exception: The stream's exception, or the server's if the client isn't gone.
         """
         self.futile += 1
         self._has_waited = False
@@ -95,7 +95,7 @@ class Bursts:
             await let_others_run()
 
     async def _send_until_wait(self) -> None:
-        """Sends chunks; those that are pending at the end are left to `_send_rest`."""
+        """Sends chunks; leaves chunks that are pending at the end to `_send_rest`."""
         pending, small = self._pending, SMALL_CHUNK_BYTES
         left = _CHUNKS_BETWEEN_LOOKS
         messages = 0
@@ -136,7 +136,7 @@ class Bursts:
         self.has_ended = True
 
     def _notice_waits(self) -> None:
-        """Has `_note_wait` called once the stream waits."""
+        """Makes the event loop call `_note_wait` once the stream waits."""
         self._is_reading = True
         if self._wait_handle is None:
             self._wait_handle = self._loop.call_soon(self._note_wait)
@@ -147,10 +147,10 @@ class Bursts:
             self._wait_handle = None
 
     def _note_wait(self) -> None:
-        """Called by the event loop, so the task waits for something.
+        """Sends pending chunks while the task waits; called by the event loop.
 
-        What is pending is sent by another task, since this one may be within timeouts and cancel
-        scopes of the stream.
+        Another task sends the pending chunks, since this one may be within the stream's timeouts
+        and cancel scopes.
         """
         self._wait_handle = None
         if not self._is_reading:  # it waits for the server
@@ -167,16 +167,16 @@ class Bursts:
             raise find_fault(error) from error  # unless this task was cancelled
 
     def _note_sent(self, sending: asyncio.Task[None]) -> None:
-        """Cancels the stream where it waits if sending has failed meanwhile."""
+        """Cancels the stream where it waits if sending has failed."""
         has_failed = sending.cancelled() or sending.exception() is not None
         if sending is self._sending and (has_failed or self._client.is_gone):
             self._client.cancel_body()
 
     async def _send_rest(self, *, is_cancelled: bool = False) -> None:
-        """Waits until all was sent that the stream has yielded.
+        """Waits until all yielded chunks are sent.
 
         Args:
-            is_cancelled: Whether this task was cancelled. What sends is cancelled, too.
+            is_cancelled: Whether this task was cancelled. The sending task is then cancelled, too.
         """
         sending, self._sending = self._sending, None
         if sending is not None:
@@ -189,7 +189,7 @@ class Bursts:
     def _take_pending(self) -> tuple[bytes, ...]:
         """Returns the bodies of the messages for the pending chunks, which are removed."""
         pending = self._pending
-        # Only the last one can be large. It isn't copied.
+        # Only the last chunk can be large. It isn't copied.
         large = (pending.pop(),) if len(pending[-1]) > SMALL_CHUNK_BYTES else ()
         bodies = (b"".join(pending), *large)
         pending.clear()
@@ -207,12 +207,12 @@ class Bursts:
 
 
 async def _wait_for_end(sending: asyncio.Task[None], *, is_cancelled: bool) -> None:
-    """Waits for a task, which is cancelled if this one is.
+    """Waits for a task, and cancels it if this task is cancelled.
 
     Args:
         sending: The task.
         is_cancelled: Whether it was cancelled before. It is cancelled only once, so that it can
-            clean up even if an outer cancel scope repeats that.
+            clean up even if an outer cancel scope repeats the cancellation.
 
     Raises:
         Exception: The exception of the task.
@@ -227,14 +227,14 @@ async def _wait_for_end(sending: asyncio.Task[None], *, is_cancelled: bool) -> N
                 is_cancelled = True
                 sending.cancel()
     if cancelled is not None and sending.cancelled():
-        raise cancelled  # anyio recognizes its own by the message
+        raise cancelled  # anyio recognizes its own cancellation by the message
     sending.result()
     if cancelled is not None:
         raise cancelled
 
 
 def create_bursts(chunks: Any, send: Send, client: Client) -> Bursts | None:
-    """Returns what sends the chunks of a stream in bursts; None if the event loop is trio's."""
+    """Returns the sender of a stream's chunks in bursts; None on trio."""
     try:
         return Bursts(chunks, send, client)
     except RuntimeError:

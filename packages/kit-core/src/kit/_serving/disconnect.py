@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cancels work when the client it is for has disconnected, on asyncio and trio."""
+"""Cancels work when its client disconnects, on asyncio and trio."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def run_for(
 ) -> Generator[Any, Any, None]:
     """Runs work for a client, and cancels it where it waits once the client has disconnected.
 
-    On asyncio, it listens to the client only once the work waits for the first time.
+    On asyncio, listening to the client starts when the work first waits.
 
     Args:
         client: The client.
         work: The work to run.
-        stream: The stream that the work reads from. It is closed at the end, when nothing can
-            cancel that any more.
+        stream: The stream that the work reads from. It is closed at the end, when closing can no
+            longer be cancelled.
 
     Raises:
         Exception: The exception of the work, or of listening to the client.
@@ -36,8 +36,8 @@ def run_for(
         if running_trio() is not None:
             yield from _run_on_trio(client, work).__await__()
         else:
-            # PERF: work that never waits is completed here, without a task to watch over it.
-            # (If it cancels its own task meanwhile, that counts as a cancellation from before.)
+            # PERF: work that never waits completes here, without a watching task.
+            # (If it cancels its own task, this counts as an earlier cancellation.)
             for waits_for in work.__await__():
                 yield from _watch(client, _resumed(work, waits_for)).__await__()
                 break
@@ -51,7 +51,7 @@ _resumed = coroutine(resume)
 
 async def _watch(client: Client, work: Awaitable[None]) -> None:
     """Runs work that waits, and listens to the client meanwhile."""
-    # PERF: a task group of anyio costs more than a short stream.
+    # PERF: an anyio task group costs more than a short stream.
     import asyncio
 
     cancellation = client.cancellation = Cancellation()
@@ -80,7 +80,7 @@ async def _watch(client: Client, work: Awaitable[None]) -> None:
 async def _stop(watcher: Any) -> None:
     import asyncio
 
-    # Shielded, functions that were told that the client is gone run to their end.
+    # Functions that were notified of the disconnect are shielded, and run to completion.
     if not is_shielded(watcher):
         watcher.cancel()
     await asyncio.wait([watcher])
@@ -99,7 +99,7 @@ async def _run_on_trio(client: Client, work: Coroutine[Any, Any, None]) -> None:
         group.start_soon(watch)
         try:
             await work
-        except Exception as error:  # raised below: a task group would wrap it
+        except Exception as error:  # raised below, since a task group would wrap it
             failure = error
         group.cancel_scope.cancel()
     if failure is not None:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, cast
 
-from kit._json import encode
 from kit.http.paths import merge_path
 from kit.web import Headers, Request, RequestInit, Response
 from kit.web._body import peek, put
+from kit.web._json import encode
 from kit.web._streams import close_stream, iterate
 from kit.web._url import text_of_url
 
@@ -25,7 +25,7 @@ def build_request(
         input: A path, a URL, or a request.
         init: The method, headers and body.
         keywords: The same as keyword arguments; None if not given.
-        json: A value to encode as the body; None for none.
+        json: A value to encode as the body; None: no body.
 
     Raises:
         TypeError: If the input is neither a path, a URL nor a request, if a part is given twice,

@@ -21,11 +21,11 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
 
     Args:
         lifespan: The lifespan.
-        receive: Returns the messages of the server.
+        receive: Receives messages from the server.
         send: Sends messages to the server.
 
     Raises:
-        BaseException: What the lifespan raises, after it was reported to the server.
+        BaseException: The exception of the lifespan, after it was reported to the server.
     """
     await receive()
     phase = "startup"
@@ -37,11 +37,11 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
             await receive()
             phase = "shutdown"
     except Exception as error:
-        if phase == "serving":  # some servers log the message only when they shut down
+        if phase == "serving":  # some servers log the message only at shutdown
             _logger.error("The lifespan ended while the app was served: %r", error)
             phase = "shutdown"
         await _report_failure(phase, send)
-        # Servers log the message. Test clients raise what the app raises, or wait for its end.
+        # Servers log the message. Test clients raise the app's exception, or wait for its end.
         raise
     except BaseException as error:
         # Without the message, uvicorn and granian would serve the app without its lifespan.
@@ -53,7 +53,7 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
 
 
 def _is_cancelled(error: BaseException) -> bool:
-    """Returns whether the server cancels the task, as when it is stopped during the startup."""
+    """Returns whether the server cancels the task, e.g. when it is stopped during startup."""
     from kit.authoring.cancellation import is_cancelled
     from kit.authoring.event_loops import running_trio
 

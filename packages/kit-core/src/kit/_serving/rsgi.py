@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds kit-rsgi, which serves an app by RSGI."""
+"""Finds kit-rsgi, which serves apps through RSGI."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @cache
 def import_rsgi() -> Any:
-    """Imports `kit.rsgi`, once a server asks for it.
+    """Imports `kit.rsgi` when a server needs it.
 
     Raises:
         ModuleNotFoundError: If kit-rsgi is not installed.

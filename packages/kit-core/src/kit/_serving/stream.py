@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sends the bodies to an ASGI server that aren't in memory."""
+"""Sends bodies that aren't in memory to an ASGI server."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ from .types import Message, Send
 _logger = logging.getLogger("kit")
 # The clock is read after each eighth chunk.
 _CHUNKS_IN_SHORT = 8
-# After that, others run after every fourth chunk. An asyncio transport logs a warning for each
-# write from the sixth on after its connection is lost, which neither it nor the server can notice
-# before the event loop has run.
+# After that, other tasks run after every fourth chunk. Once its connection is lost, an asyncio
+# transport logs a warning for each write from the sixth on, and neither the transport nor the
+# server notices the loss before the event loop has run.
 _CHUNKS_BETWEEN_TURNS = 4
 # PERF: copying a message takes two thirds of the time of building a new one.
 _CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
 
 
 class PushBody(Protocol):
-    """A body that writes itself instead of being iterated, like those of `kit.streaming`."""
+    """A body that writes itself instead of being iterated, like the bodies of `kit.streaming`."""
 
     @property
     def gone(self) -> bool:
-        """Whether it has noticed, and logged, that the client disconnected."""
+        """Whether the body has noticed, and logged, that the client disconnected."""
 
     async def write_to(self, sink: Callable[[bytes], Awaitable[None]], /) -> bool:
         """Writes to `sink`; returns whether the body is complete."""
 
 
 class WatchingBody(Protocol):
-    """A body that is notified when the client disconnects."""
+    """A body that wants to know when the client disconnects."""
 
     async def client_left(self) -> None:
-        """Called when the client has disconnected."""
+        """Handles the client's disconnect."""
 
 
 async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) -> None:
-    """Sends a response whose body is streamed, or is a file.
+    """Sends a response whose body is a stream or a file.
 
     If the client disconnects, the body is cancelled where it waits.
 
@@ -61,8 +61,8 @@ async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) 
         send: Sends messages to the server.
 
     Raises:
-        Exception: The exception that the body raised. The response has started by then, so the
-            server closes the connection.
+        Exception: The exception of the body. The response has started by then, so the server closes
+            the connection.
     """
     path = getattr(body, "send_path", None)  # see kit.interface.PathBody
     if path is not None and "http.response.pathsend" in (c._scope.get("extensions") or {}):
@@ -101,9 +101,9 @@ async def _write(head: Message, body: PushBody, send: Send) -> None:
 
 
 async def _pump(head: Message, body: Any, send: Send, client: Client) -> None:
-    """Sends the chunks of a body until it ends or the client turns out to be gone.
+    """Sends the chunks of a body until it ends or the client is gone.
 
-    Chunks are sent one by one while they are few, large or slow, otherwise in bursts.
+    Chunks are sent one by one while they are few, large or slow, and otherwise in bursts.
     """
     chunks = body
     bursts: Bursts | None = None
@@ -141,15 +141,16 @@ async def _send_singly(
         chunks: The chunks.
         send: Sends messages to the server.
         client: The client.
-        is_short_until: Until when other tasks needn't run, on the clock `time.monotonic`.
-        windows_to_skip: How many times to go on although that many came quickly.
+        is_short_until: The time until which other tasks needn't run, on `time.monotonic`.
+        windows_to_skip: How many times to continue although several chunks came quickly.
 
     Returns:
-        Whether it stopped for that reason. If not, the chunks have ended, or the client is gone.
+        Whether it stopped because chunks came quickly. If not, the chunks have ended, or the client
+        is gone.
     """
     began = monotonic()
     left = _CHUNKS_IN_SHORT if began < is_short_until else _CHUNKS_BETWEEN_TURNS
-    # PERF: CPython has a single empty bytes object, and comparing it takes half the time of `not`.
+    # PERF: CPython has a single empty bytes object; `is` takes half the time of `not`.
     expected, empty, template = bytes, b"", _CHUNK_MESSAGE
     async for chunk in chunks:
         if chunk.__class__ is not expected:
@@ -183,7 +184,7 @@ async def _send_singly(
 
 
 class _Rest:
-    """The chunks that an async iterator has left, for several loops.
+    """The remaining chunks of an async iterator, for several loops.
 
     `__aiter__` of some iterators starts from the beginning.
     """

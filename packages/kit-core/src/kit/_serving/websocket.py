@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Serves WebSocket connections, whose handshake is handled as a GET request."""
+"""Serves WebSocket connections; their handshake is handled as a GET request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kit.websocket._handshake import Handshake
 
 from .stream import send_body
 
-# A refusal with a larger body is streamed.
+# A larger body of a refusal is streamed.
 _MOST_DENIAL_BYTES = 1024 * 1024
 
 _logger = logging.getLogger("kit")
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 
 async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send: Send) -> None:
-    """Serves an ASGI scope of the type websocket.
+    """Serves an ASGI websocket scope.
 
     Args:
         state: The state of the app.
         scope: The scope.
-        receive: Returns the messages of the server.
+        receive: Receives messages from the server.
         send: Sends messages to the server.
     """
     if (await receive())["type"] != "websocket.connect":
-        return  # the client has left already
+        return  # the client has already disconnected
     handshake = Handshake(scope, receive, send)
     c = create_served_context(state, handshake.scope, handshake.receive_http)
     failure = None
@@ -54,7 +54,7 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
     except BaseException as error:
         handshake.close()
         await handshake.end(error)
-        await end_request(c, error)  # tasks were promised, whatever became of the connection
+        await end_request(c, error)  # runs cleanups and tasks even if the connection failed
         raise
     await end_request(c, failure)
 
@@ -88,9 +88,9 @@ async def _refuse(
 
 
 class _Denial:
-    """A response in place of the acceptance, whose body is sent in one message if it isn't large.
+    """A response that refuses the handshake; a body that isn't large is sent in one message.
 
-    granian loses the body of a denial if several messages contain it.
+    granian loses the body of a denial that consists of several messages.
 
     Args:
         send: Sends messages to the server.
@@ -122,7 +122,7 @@ class _Denial:
                 await self._send(message)
 
     async def end(self) -> None:
-        """Refuses the handshake if the body was cut off because the client has left."""
+        """Refuses the handshake if the body was cut off because the client disconnected."""
         if self._head is not None:
             try:
                 await self.send({"type": "http.response.body"})

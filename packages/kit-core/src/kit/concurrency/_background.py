@@ -27,11 +27,11 @@ class BackgroundTasks:
     def wait_until(self, awaitable: Awaitable[Any], /, *others: Any) -> None:
         """Runs `awaitable` after the response has been sent.
 
-        It sees the context variables of the code that called this.
+        The awaitable sees the context variables of the caller.
 
         Args:
             awaitable: A coroutine or other awaitable. An exception that it raises is logged.
-            *others: Refused.
+            *others: Not accepted.
 
         Raises:
             TypeError: If it can't be awaited, or there are other arguments.
@@ -49,7 +49,7 @@ class BackgroundTasks:
             self._group.start_soon(_run_one, awaitable)
 
     async def run(self) -> None:
-        """Runs all tasks concurrently, and the tasks that they add in turn."""
+        """Runs all tasks concurrently, then the tasks that they add."""
         if not self._waiting:
             self._over = True
             return
@@ -62,7 +62,7 @@ class BackgroundTasks:
         self._over = True
 
     def close(self) -> None:
-        """Closes the awaitables that have not run, because the request was cancelled."""
+        """Closes the awaitables that have not run because the request was cancelled."""
         self._over = True
         for awaitable, _ in self._waiting:
             close = getattr(awaitable, "close", None)
@@ -76,7 +76,7 @@ async def _run_one(awaitable: Awaitable[Any]) -> None:
     except (Exception, SystemExit):  # in a task, a SystemExit would end the event loop
         _logger.exception("A wait_until task failed; its response was sent before")
     except BaseException as error:
-        # Cancelled: either this task, or only the awaited one, which doesn't affect others.
+        # Either this task was cancelled, or only the awaited one, which doesn't affect others.
         cancelled = getattr(awaitable, "cancelled", None)
         if cancelled is not None and cancelled():
             _logger.debug("A wait_until task was cancelled")

@@ -10,26 +10,26 @@ from kit.authoring.cancellation import find_fault
 from ._signal import Signal
 from ._tasks import start_task
 
-# Running tasks: an event loop holds only weak references to tasks that wait.
+# Keeps running tasks alive, since an event loop holds only weak references to waiting tasks.
 _under_way: set[DetachedTask] = set()
 
 
 class DetachedTask:
-    """Runs an async function in a task of its own, until it ends or is cancelled.
+    """Runs an async function in its own task, until it ends or is cancelled.
 
-    It starts at once. Any task may wait for it or cancel it; cancelling a task that waits does not
-    cancel it.
+    The function starts at once. Any task may wait for it or cancel it; cancelling a waiting task
+    does not cancel the function.
 
     Args:
         work: The function. An exception that it raises is kept in `failure`.
-        changed: Notified when the task has ended. Default: a signal of its own.
+        changed: Notified when the task has ended. Default: a new signal.
         on_end: Called when the task has ended, before `changed` is notified; not called for a task
             that was cancelled before it began.
-        cleans_up: Whether the work runs even if it was cancelled before it began; it should then
+        cleans_up: Whether the work runs even if it is cancelled before it begins; it should then
             check `is_cancelled`, and only clean up.
 
     Attributes:
-        over: Whether the task has ended, in whatever way.
+        over: Whether the task has ended, for any reason.
         failure: The exception that ended it; None while it runs, after a normal end, or if it was
             cancelled.
     """
@@ -73,7 +73,7 @@ class DetachedTask:
         from anyio import CancelScope
 
         self._scope.cancel()
-        # A task that is cancelled before it begins, together with this one, never begins.
+        # A task that is cancelled together with this one before it begins never begins.
         with CancelScope(shield=True):
             while self._has_begun and not self.over:
                 await self._changed.wait()
@@ -95,7 +95,7 @@ class DetachedTask:
             self.over = True
             on_end = self._on_end
             # These are mostly methods of the object that holds this task. Breaking the cycle frees
-            # a request, with its body, as soon as it is over.
+            # a request and its body as soon as the request is over.
             del self._work, self._on_end
             if on_end is not None:
                 on_end()

@@ -13,17 +13,17 @@ _logger = logging.getLogger("kit")
 
 
 async def run_exits(exits: list[Cleanup], error: BaseException | None) -> None:
-    """Runs exits, last first, shielded from cancellation; the list is empty then.
+    """Runs exits, last first, shielded from cancellation, and empties the list.
 
     PERF: a cancel scope costs more than all the rest, and a plain function needs none.
 
     Args:
-        exits: The functions; those that one of them adds run as well.
+        exits: The functions; functions that they add run as well.
         error: The exception that ended the request, or None.
 
     Raises:
-        BaseException: If an exit raises one other than Exception, such as KeyboardInterrupt, unless
-            that is `error`; after the others have run.
+        BaseException: An exception of an exit other than Exception, such as KeyboardInterrupt,
+            after the other exits have run; but not `error` itself.
     """
     interrupt: BaseException | None = None
     while exits:

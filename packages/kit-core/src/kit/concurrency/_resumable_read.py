@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads from a server that loses what a cancelled reader was waiting for."""
+"""Reads from a server that loses the data a cancelled reader was waiting for."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _T = TypeVar("_T")
 
 
 class ResumableRead(Generic[_T]):
-    """Reads from a server, and keeps what a cancelled caller waited for until the next call.
+    """Reads from a server, and keeps data that a cancelled caller waited for until the next call.
 
-    granian loses what a cancelled task was waiting for. Only for asyncio.
+    granian loses the data that a cancelled task was waiting for. Only for asyncio.
 
     Args:
         start: Starts a read.
@@ -29,12 +29,12 @@ class ResumableRead(Generic[_T]):
         self._is_over = False
 
     async def next(self) -> _T:
-        """Returns what the server reads next.
+        """Returns the result of the next read.
 
         Raises:
-            EOFError: If `end` was called meanwhile.
+            EOFError: If `end` was called.
         """
-        import asyncio  # here, since it isn't needed on trio
+        import asyncio  # here, since trio doesn't need it
 
         if self._future is None:
             self._future = asyncio.ensure_future(self._start())
@@ -46,14 +46,14 @@ class ResumableRead(Generic[_T]):
                 raise
             raise EOFError from None
         except BaseException:
-            # The traceback refers to this object, and a cycle would keep the connection open.
+            # The traceback refers to this object; a cycle would keep the connection open.
             self._future = None
             raise
         self._future = None
         return value
 
     def end(self) -> None:
-        """Ends the reading, also for a caller that is waiting."""
+        """Ends reading, also for a waiting caller."""
         self._is_over = True
         if self._future is not None:
             self._future.cancel()

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Signal:
-    """Wakes every task that waits for a change; each then checks whether it is the one it needs.
+    """Wakes every task that waits for a change; each then checks whether the change concerns it.
 
     Unlike an event it has no state, so it can be used repeatedly.
     """

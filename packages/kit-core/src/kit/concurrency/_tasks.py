@@ -14,13 +14,14 @@ def start_task(work: Callable[[], Any]) -> object:
     """Starts a task that outlives the task that starts it, with a copy of its context variables.
 
     An anyio task group would have to stay open from one call to another, and its cancel scope
-    would interleave with those that the callers have open.
+    would interleave with the callers' scopes.
 
     Args:
-        work: An async function that raises nothing: on trio nothing would catch it.
+        work: An async function that never raises, since on trio nothing would catch the exception.
 
     Returns:
-        The task. The caller must keep it: asyncio holds only weak references to tasks that wait.
+        The task. The caller must keep it, since asyncio holds only weak references to waiting
+        tasks.
     """
     trio = running_trio()
     if trio is not None:

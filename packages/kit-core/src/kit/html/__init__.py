@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""HTML from templates in the code, in which every value is escaped: `html` and `raw`.
+"""Creates HTML from templates in code, with every value escaped: `html` and `raw`.
 
     html("<p>Hello, {name}!</p>", name=name)
     html(t"<p>Hello, {name}!</p>")  # Python 3.14
 
-It needs the package markupsafe: `pip install "kit-core[html]"`.
+This module needs the package markupsafe: `pip install "kit-core[html]"`.
 """
 
 from __future__ import annotations
@@ -45,35 +45,35 @@ def html(template: LiteralString, /, **values: Any) -> Markup: ...
 @overload
 def html(template: TemplateString, /) -> Markup: ...
 def html(template: Any, /, **values: Any) -> Markup:
-    """Makes HTML from a template, with every value escaped.
+    """Creates HTML from a template, with every value escaped.
 
-    A field of the template is a name, `{name}`, with a format if you like, `{price:.2f}`; `{{` and
-    `}}` are braces. What a value becomes:
+    A field of the template is a name, `{name}`, with an optional format, `{price:.2f}`; `{{` and
+    `}}` are braces. Values are rendered as follows:
 
     - text, a number, any other object: its `str`, with `&`, `<`, `>`, `"` and `'` escaped
-    - what `html` or `raw` returned, or has a method `__html__`: as it is
+    - results of `html` or `raw`, and objects with a method `__html__`: unchanged
     - None, True and False: nothing, so that a value may be `note and html(...)`
     - a list, tuple or iterator: its items, one after the other
     - a t-string: the HTML that `html` returns for it
 
-    Escaping protects text and quoted attributes. In a tag outside of quotes, and in `<script>` and
-    `<style>`, only numbers and what `html` or `raw` returned are accepted, and also in attributes
-    that are scripts, such as `onclick`. In `srcdoc`, which is HTML again, these are escaped once
-    more. URLs, such as that of a link, and styles in attributes are not checked.
+    Escaping protects text and quoted attributes. In a tag outside of quotes, in `<script>` and
+    `<style>`, and in attributes that contain scripts, such as `onclick`, only numbers and results
+    of `html` or `raw` are accepted. In `srcdoc`, which contains HTML again, these results are
+    escaped once more. URLs, such as the target of a link, and styles in attributes are not checked.
 
     Args:
-        template: A literal, or a t-string. It is trusted, so nothing that comes from outside may
-            be in it, as with an f-string; type checkers that know `LiteralString` refuse that.
-        **values: The values of the fields. Those without a field are ignored.
+        template: A literal, or a t-string. It is trusted, so it must not contain text from outside,
+            as an f-string could; type checkers that know `LiteralString` reject such a template.
+        **values: The values of the fields. Values without a field are ignored.
 
     Returns:
         The HTML, a str, for `c.html` or for a field of another template.
 
     Raises:
-        ValueError: If the template is malformed, has a field that is not a name or has no
-            value, or if a value is in a place that escaping doesn't protect.
-        TypeError: If the template is neither a literal nor a t-string, or if a value is bytes, or
-            has to be awaited.
+        ValueError: If the template is malformed, if a field isn't a name or has no value, or if a
+            value is in a place that escaping doesn't protect.
+        TypeError: If the template is neither a literal nor a t-string, or if a value is bytes or
+            awaitable.
 
     Example:
         c.html(html("<h1>{title}</h1>", title=book.title))
@@ -93,10 +93,10 @@ def html(template: Any, /, **values: Any) -> Markup:
 
 
 def raw(text: str) -> Markup:
-    """Marks a text as HTML that is sent as it is.
+    """Marks text as HTML that is sent unchanged.
 
     Args:
-        text: HTML that you trust: nothing of it is escaped.
+        text: HTML that you trust; it is not escaped.
 
     Returns:
         The same text, for a field of `html`.
@@ -106,7 +106,7 @@ def raw(text: str) -> Markup:
     """
     if not isinstance(text, str):
         raise TypeError(f"raw() takes a str, not {text!r:.100}")
-    return Markup(text)  # noqa: S704 - that is what it is for
+    return Markup(text)  # noqa: S704 - raw() marks trusted HTML
 
 
 class _Field(NamedTuple):
@@ -148,7 +148,7 @@ def _parse(template: str) -> tuple[tuple[str, ...], tuple[_Field, ...]]:
         literals[-1] += literal
         if name is None:
             continue
-        # APPSEC: `{user.__class__}` must not work, whoever wrote the template.
+        # APPSEC: `{user.__class__}` must not work, regardless of the template's author.
         if not name.isidentifier() or conversion:
             shown = name + (f"!{conversion}" if conversion else "")
             raise ValueError(
@@ -209,7 +209,7 @@ def _render_within_srcdoc(value: Any, field: _Field) -> str:
         return "".join([_render_within_srcdoc(each, field) for each in value])
     is_html = hasattr(value, "__html__") or hasattr(value, "interpolations")
     if not is_html and value not in (None, True, False) and value.__class__ not in (int, float):
-        # APPSEC: escaped once it would be parsed as HTML, and the template around it isn't known.
+        # APPSEC: text escaped once would be parsed as HTML, and its context isn't known.
         raise ValueError(
             f"html() can't put the value of {{{field.name}}} in srcdoc, which is HTML again: pass "
             "what html(...) returned, or raw(...) if you trust the value"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the fields of a template stand: where escaping protects, and where it doesn't."""
+"""Finds the places of a template's fields: where escaping protects, and where it doesn't."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import cast
 
 __all__ = ("PLACES", "find_states")
 
-# The states of the tokenizer, as far as they matter here (WHATWG HTML, section 13.2.5), and what
-# ends each of them. A blank is what the standard takes for one.
+# The relevant states of the tokenizer (WHATWG HTML, section 13.2.5), and the text that ends each of
+# them. Blanks are as defined by the standard.
 _BLANK = "\t\n\f\r "
 _ENDS = {
     "text": re.compile(
@@ -26,14 +26,14 @@ _ENDS = {
 }
 _AFTER = {"comment": "text", "declaration": "text", '"': "tag", "'": "tag"}
 SRCDOC = ('srcdoc"', "srcdoc'")
-"""The states within `srcdoc`, whose value is HTML again once its escapes are decoded."""
+"""The states within `srcdoc`; its value is HTML again once its escapes are decoded."""
 _EVENT_HANDLER = ('on"', "on'")
 for _state in (*SRCDOC, *_EVENT_HANDLER):
     _ENDS[_state] = _ENDS[_state[-1]]
     _AFTER[_state] = "tag"
 # The start of a literal that follows a field within a tag name or an unquoted value.
 _REST = {"name": re.compile(rf"[^{_BLANK}/>]*"), "value": re.compile(rf"[^{_BLANK}>]*")}
-# A quote begins a value after `=` alone. A name may begin with `=`, if it is not the rest of one.
+# A quote begins a value only after `=`. A name may begin with `=`, unless it continues a name.
 _VALUE = rf"(?P<equals>[{_BLANK}]*=[{_BLANK}]*(?:(?P<quote>[\"'])|[^{_BLANK}>]*))?"
 _ATTRIBUTE = re.compile(rf"(?P<name>[^{_BLANK}/>][^{_BLANK}/>=]*){_VALUE}")
 _REST_OF_ATTRIBUTE = re.compile(rf"(?P<name>)[^{_BLANK}/>=]*{_VALUE}")
@@ -49,17 +49,17 @@ PLACES = {
     "style": "in <style>",
     **dict.fromkeys(_EVENT_HANDLER, "in an attribute that is a script, such as onclick"),
 }
-"""The states in which escaping doesn't protect, with the words of errors for them."""
+"""The states in which escaping doesn't protect, with their descriptions for errors."""
 
 
-# Templates are literals, so an app has only so many; the bound is for apps that build them.
+# Templates are literals, so an app has a limited number; the bound is for apps that build them.
 @lru_cache(maxsize=1024)
 def find_states(literals: tuple[str, ...], state: str = "text") -> tuple[str, ...]:
     """Returns for each field of a template the state of the tokenizer there.
 
     Args:
         literals: The parts of the template around its fields.
-        state: The state at its beginning, which is that of the field that the template is for.
+        state: The state at its beginning: the state of the field that contains the template.
     """
     element = ""
     states: list[str] = []
@@ -70,7 +70,7 @@ def find_states(literals: tuple[str, ...], state: str = "text") -> tuple[str, ..
 
 
 def _advance(literal: str, state: str, element: str) -> tuple[str, str]:
-    """Returns the state behind a literal, and the name of the tag that it is in."""
+    """Returns the state after a literal, and the name of the tag it ends in."""
     position = 0
     if state == "tag":
         state, position = _pass_attribute(_REST_OF_ATTRIBUTE, literal, position)
@@ -100,7 +100,7 @@ def _advance(literal: str, state: str, element: str) -> tuple[str, str]:
 
 
 def _open(found: re.Match[str], is_last: bool) -> str:
-    """Returns the state behind a `<` in text and what belongs to it."""
+    """Returns the state after the tag or comment that a `<` in text opens."""
     if found["comment"] or found["declaration"]:
         return "comment" if found["comment"] else "declaration"
     if found[0].endswith(">"):  # an empty comment
@@ -109,7 +109,7 @@ def _open(found: re.Match[str], is_last: bool) -> str:
 
 
 def _pass_attribute(pattern: re.Pattern[str], literal: str, position: int) -> tuple[str, int]:
-    """Returns the state behind an attribute, or where its value begins, and the position there."""
+    """Returns the state and position after an attribute, or at the beginning of its value."""
     found = cast(re.Match[str], pattern.match(literal, position))
     position = found.end()
     if found["quote"]:
@@ -124,5 +124,5 @@ def _describe_attribute(attribute: str) -> str:
 
 
 def _find_end(pattern: re.Pattern[str], literal: str, position: int) -> int:
-    """Returns the end of what a pattern matches, which may be empty."""
+    """Returns the end of a pattern's match, which may be empty."""
     return cast(re.Match[str], pattern.match(literal, position)).end()

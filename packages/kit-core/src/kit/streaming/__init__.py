@@ -10,15 +10,15 @@
 
         return stream_sse(c, tick)
 
-The response is returned at once; the callback runs while its body is sent, in the task of the
-request. If a middleware or a test reads the body instead, the callback runs in a task of its own,
-which ends when the reading does. It sees the context variables of the handler. A write waits until
-the server, or another reader, takes more.
+The response is returned at once; the callback runs while the body is sent, in the task of the
+request. If a middleware or a test reads the body instead, the callback runs in its own task, which
+ends when reading ends. The callback sees the context variables of the handler. A write waits until
+the server, or another reader, accepts more data.
 
 When the client disconnects, the callback is cancelled where it waits, by the rules of anyio:
 `finally` blocks run, and a clean-up that waits needs `with anyio.CancelScope(shield=True):`. An
-exception in the callback goes to `on_error`, or to the log. Then the connection is cut, so that the
-client doesn't take the response for a complete one.
+exception in the callback is passed to `on_error`, or logged. Then the connection is aborted, so
+that the client doesn't mistake the response for a complete one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = (
     "stream_text",
 )
 
-# Public classes show the module that they are imported from.
+# Public classes show the module that users import them from.
 for _class in (SSEStreamingApi, StreamAbortedError, StreamClosedError, StreamingApi):
     _class.__module__ = __name__
 
@@ -78,9 +78,9 @@ class _KeepAlive:
             group.start_soon(self._comment)
             try:
                 await write()
-            except Exception as error:  # raised below: a task group would wrap it
+            except Exception as error:  # raised below, since a task group would wrap it
                 failure = error
-            async with self._body.lock:  # a comment that is being sent is sent completely
+            async with self._body.lock:  # wait until a comment is sent completely
                 group.cancel_scope.cancel()
         if failure is not None:
             raise failure
@@ -121,12 +121,12 @@ def stream(
         c: The context. Its status and headers are used for the response.
         callback: An async function that is called with the stream to write to.
         on_error: Called with an exception of the callback, and the stream; may be async. It may
-            write a last message. The connection is then cut, unless `on_error`, or the callback
-            before it, called `stream.close()`. Default: the error is logged.
+            write a last message. The connection is then aborted, unless `on_error` or the callback
+            called `stream.close()`. Default: the error is logged.
 
     Returns:
-        The response. The callback runs when the body is sent or read; it doesn't run if neither
-        happens, as for a HEAD request.
+        The response. The callback runs when the body is sent or read; for a HEAD request, it
+        doesn't run.
 
     Raises:
         TypeError: If `callback` or `on_error` is not a function, or the status set on `c` allows
@@ -142,8 +142,8 @@ def stream_text(
 ) -> Response:
     """Returns a text/plain response whose body a callback writes.
 
-    Browsers show it as it arrives: `X-Content-Type-Options: nosniff` keeps them from waiting for
-    enough data to guess a type.
+    Browsers show the text as it arrives: `X-Content-Type-Options: nosniff` keeps them from waiting
+    for enough data to guess a type.
 
     Args:
         c: As for `stream`.
@@ -170,7 +170,7 @@ def stream_sse(
     *,
     keep_alive: float | None = None,
 ) -> Response:
-    """Returns a stream of server-sent events, which an `EventSource` in a browser reads.
+    """Returns a stream of server-sent events for an `EventSource` in a browser.
 
     SPEC: WHATWG HTML section 9.2.
 
@@ -178,10 +178,10 @@ def stream_sse(
         c: As for `stream`. Cache-Control and X-Accel-Buffering set on it are kept; the defaults
             are `no-cache` and `no`.
         callback: An async function that is called with the stream to write events to.
-        on_error: As for `stream`. The client learns of the error only what `on_error` writes, and
-            then reconnects, unless an event told it not to.
-        keep_alive: Seconds without an event after which a comment is sent, so that no proxy takes
-            the connection for a dead one. None: never.
+        on_error: As for `stream`. The client sees only the data that `on_error` writes, and then
+            reconnects, unless an event told it not to.
+        keep_alive: Seconds without an event after which a comment is sent, so that proxies don't
+            close an idle connection. None: never.
 
     Returns:
         The response, see `stream`.
@@ -195,7 +195,7 @@ def stream_sse(
             f"Invalid keep_alive {keep_alive!r} of stream_sse(): expected seconds above 0, or None"
         )
     value = c.req.header("last-event-id")
-    # SPEC: WHATWG HTML section 9.2.3: clients send it as UTF-8; headers are decoded as latin-1.
+    # SPEC: WHATWG HTML section 9.2.3: clients send the id as UTF-8; headers are decoded as latin-1.
     api = SSEStreamingApi(value and value.encode("latin-1").decode("utf-8", "replace"))
     response = _respond(c, "stream_sse", api, callback, on_error, keep_alive)
     headers = response.headers

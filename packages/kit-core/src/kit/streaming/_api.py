@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
-from kit._json import encode
 from kit.streaming._body import CallbackBody
+from kit.web._json import encode
 from kit.web._streams import Chunk, Stream, close_stream, encode_chunk, iterate
 
-# SPEC: WHATWG HTML section 9.2.5: only these end a line; str.splitlines() splits at more.
+# SPEC: WHATWG HTML section 9.2.5: only these end a line; str.splitlines() splits at others, too.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # SPEC: WHATWG HTML section 9.2.6: clients ignore an id that contains NUL.
 _FORBIDDEN = {"event": re.compile(r"[\r\n]"), "id": re.compile(r"[\r\n\0]")}
@@ -36,18 +36,18 @@ class StreamingApi:
         return self._body.closed
 
     async def write(self, data: Chunk) -> None:
-        """Sends a part of the body; waits until the server has taken what was written before.
+        """Sends a part of the body; waits until the server has accepted previous writes.
 
         Several tasks may write; chunks are sent in the order of the calls. If a timeout in the
-        callback cancels a write, its data may have been sent or not.
+        callback cancels a write, its data may or may not have been sent.
 
         Args:
             data: bytes, or str, which is sent as UTF-8.
 
         Raises:
             TypeError: If it is neither.
-            StreamClosedError: If the stream is closed, aborted, or over. When it was aborted or the
-                client disconnected, the callback itself gets the cancellation instead.
+            StreamClosedError: If the stream is closed, aborted, or over. If it was aborted or the
+                client disconnected, the callback itself is cancelled instead.
         """
         if not isinstance(data, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"stream.write() takes str or bytes, not {type(data).__name__}")
@@ -104,9 +104,9 @@ class StreamingApi:
     def on_abort(self, callback: Callable[[], object]) -> None:
         """Registers a function to call when the response is aborted before its end.
 
-        The callback of the stream is cancelled in any case. This is for anything else that must be
-        notified, because it can't be cancelled, such as a thread. Functions are called in order,
-        each when the previous one is done; exceptions are logged.
+        The callback of the stream is always cancelled. Use this for other work that can't be
+        cancelled and must be notified, such as a thread. Functions are called in order, each after
+        the previous one is done; exceptions are logged.
 
         Args:
             callback: Called without arguments; may return an awaitable.
@@ -116,13 +116,13 @@ class StreamingApi:
     def close(self) -> None:
         """Marks the response as complete: nothing more can be written.
 
-        The response is sent to its end when the callback returns, even if it raises. Slow work that
+        The response ends when the callback returns, even if it raises an exception. Slow work that
         doesn't concern the response belongs in `c.execution_ctx.wait_until`.
         """
         self._body.closed_early = True
 
     async def abort(self) -> None:
-        """Aborts the response, as if the client had disconnected; the connection is cut.
+        """Aborts the response and its connection, as if the client had disconnected.
 
         Does nothing once the callback has ended.
         """
@@ -157,9 +157,9 @@ class SSEStreamingApi(StreamingApi):
         SPEC: WHATWG HTML section 9.2.6.
 
         Args:
-            data: A str is sent as it is; its lines arrive joined with LF, whatever their line ends.
-                Anything else is sent as JSON, see `Context.json`.
-            event: Type of the event; without one it is a `message`.
+            data: A str is sent unchanged; its lines arrive joined with LF, whatever their line
+                ends. Any other value is sent as JSON; see `Context.json`.
+            event: Type of the event. Default: `message`.
             id: The id that a reconnecting client sends as `last_event_id`; `""` makes it send none.
             retry: Time that a client waits before it reconnects, in milliseconds.
 

@@ -43,11 +43,11 @@ class StreamAbortedError(KitError, RuntimeError):
 
 
 class CallbackBody:
-    """Runs a callback and takes what it writes, one chunk at a time.
+    """Runs a callback and accepts its writes, one chunk at a time.
 
-    A served response passes the server's channel to `write_to`: the callback then runs in the task
-    of the request, and a write is a `send`. Any other reader, such as a middleware that changes the
-    body, or a test, iterates it. The callback then runs in a task of its own: a cancel scope that
+    For a served response, `write_to` gets the server's channel: the callback runs in the task of
+    the request, and a write is a `send`. Any other reader, such as a middleware that changes the
+    body, or a test, iterates the body. The callback then runs in its own task: a cancel scope that
     it holds open during a write must not be open around the reader, as it would be in a generator.
 
     Args:
@@ -84,7 +84,7 @@ class CallbackBody:
         return self.closed_early or self.aborted or self.over
 
     async def put(self, chunk: bytes, only_if: Callable[[], bool] | None = None) -> None:
-        """Sends a chunk, unless it is empty, after those before it.
+        """Sends a chunk, unless it is empty, after the previous chunks.
 
         If `only_if` returns False when it is the chunk's turn, nothing is sent.
         """
@@ -130,8 +130,8 @@ class CallbackBody:
         self.gone = gone
         if self._scope is not None:
             self._scope.cancel()
-        # Cancelled code resumes when something below waits, or after this function; so plain
-        # functions run before the callback's clean-up.
+        # Cancelled code resumes when something below waits, or after this function. Plain functions
+        # therefore run before the callback's clean-up.
         with CancelScope(shield=True):
             for callback in self.on_abort:
                 try:
@@ -140,21 +140,21 @@ class CallbackBody:
                     self._log("Exception in an on_abort callback of", error)
 
     async def client_left(self) -> None:
-        """Called when the client has disconnected."""
+        """Handles the client's disconnect."""
         await self.abort(gone=True)
 
     async def write_to(self, sink: Sink) -> bool:
-        """Runs the callback in this task, and passes what it writes to `sink`.
+        """Runs the callback in this task, and passes its chunks to `sink`.
 
         Args:
-            sink: Takes a chunk, and returns when it is ready for the next. An OSError that it
-                raises means that the client has disconnected.
+            sink: Takes a chunk, and returns when it is ready for the next. It raises OSError if the
+                client has disconnected.
 
         Returns:
             Whether the body is complete; if not, the client has disconnected.
 
         Raises:
-            Exception: The exception that the callback raised, after it was reported.
+            Exception: The exception of the callback, after it was reported.
             StreamAbortedError: If the callback aborted the stream.
         """
         from anyio import CancelScope, Lock
@@ -209,7 +209,7 @@ class CallbackBody:
                 self._log("Exception in the on_error of", second)
 
     def _follows_abort(self, error: Exception) -> bool:
-        """Returns whether an error is only a consequence of the abort."""
+        """Returns whether an error only results from the abort."""
         if isinstance(error, ExceptionGroup):
             return self.aborted and error.split(StreamClosedError)[1] is None
         return self.aborted and isinstance(error, StreamClosedError)
@@ -226,15 +226,15 @@ class CallbackBody:
         return await self._reader.next()
 
     async def aclose(self) -> None:
-        """Stops the callback if the body was iterated, but not to its end."""
+        """Stops the callback if the body was iterated, but not completely."""
         if self._reader is not None:
             await self._reader.aclose()
 
 
 class _Reader:
-    """Runs a callback in a task of its own while its chunks are read, and returns the chunks.
+    """Runs a callback in its own task while its chunks are read, and returns the chunks.
 
-    Not an async generator: loop shutdown would close it, and those around it, at once.
+    It isn't an async generator: loop shutdown would close it and the generators around it at once.
     """
 
     def __init__(self, body: CallbackBody) -> None:
@@ -242,7 +242,7 @@ class _Reader:
 
         self._body = body
         self._giving, self._taking = create_memory_object_stream[bytes](0)
-        # Raised to the reader at the end; this one if the event loop ends the task.
+        # Raised to the reader at the end; the initial one if the event loop ends the task.
         self._failure: BaseException | None = StreamAbortedError()
         self._task = DetachedTask(self._work, on_end=self._giving.close)
 
@@ -290,7 +290,7 @@ class _Reader:
 def _seeing(context: Context) -> Iterator[None]:
     """Sets the context variables to the values they had when `context` was copied.
 
-    A middleware may have reset its own, and a reader may run in another task.
+    A middleware may have reset its variables, and a reader may run in another task.
     """
     tokens = [
         (variable, variable.set(value))

@@ -34,7 +34,7 @@ __all__ = (
     "URLSearchParams",
 )
 
-# Imported at first use: an app needs few of them.
+# PERF: imported on first use, since an app needs few of them.
 _MODULES = {
     "URL": "_url",
     "Blob": "_blob",

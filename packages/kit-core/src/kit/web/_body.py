@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bodies: the values that can be sent as one, and reading (WHATWG Fetch, sections 5.2 and 5.3)."""
+"""Bodies: creating and reading them (WHATWG Fetch, sections 5.2 and 5.3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXT_TYPE = "text/plain;charset=UTF-8"
 
 
 def _used() -> None:
-    """Marks a body that was read. A function, since copying keeps its identity."""
+    """Marks a body as read. It is a function because a copy keeps its identity."""
 
 
 USED: Any = _used
@@ -60,8 +60,8 @@ def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
 class BodyBytes(bytes):
     """A body in memory: bytes that can also be iterated asynchronously, as one chunk.
 
-    So code that wraps a streamed body works for one in memory, too. The body counts as read once it
-    is iterated; using the bytes doesn't use it up.
+    Code that wraps a streamed body therefore also works for a body in memory. Iterating the body
+    marks it as read; using the bytes doesn't.
     """
 
     __module__ = "kit.web"  # shown as it is imported
@@ -84,7 +84,7 @@ class BodyBytes(bytes):
 
 
 class BodyStream:
-    """A streamed body, iterated asynchronously; it counts as read once that has begun.
+    """A streamed body, iterated asynchronously; it counts as read once iteration has begun.
 
     Args:
         owner: The request or response.
@@ -108,7 +108,7 @@ class BodyStream:
         return await self._chunks.__anext__()
 
     async def aclose(self) -> None:
-        """Closes the body, even if it was not read to its end; it can't be read after that."""
+        """Closes the body, even if it was not read completely; it can't be read afterwards."""
         if self._has_begun:
             await self._chunks.aclose()
         elif not self._owner.body_used:
@@ -138,8 +138,8 @@ class Body:
     def body(self) -> BodyBytes | BodyStream | None:
         """The body: bytes if it is in memory, an async iterable of bytes if it is streamed.
 
-        Both can be iterated with `async for`. Using the bytes doesn't use the body up; a stream
-        counts as read once it is iterated. None if there is no body.
+        Both can be iterated with `async for`. Using the bytes doesn't mark the body as read; a
+        stream counts as read once it is iterated. None if there is no body.
         """
         body = self._body
         if isinstance(body, bytes):
@@ -189,7 +189,7 @@ class Body:
 
     async def _read_json(self) -> Any:
         """Reads the body as JSON: the `json` of both classes, on Response also a factory."""
-        from kit._json import decode
+        from kit.web._json import decode
 
         return decode(await self.bytes())
 
@@ -200,7 +200,7 @@ class Body:
             HTTPException: 400 if it isn't a valid form, 413 if it exceeds a limit.
             TypeError: If the body was already read.
         """
-        from kit._limits import Limits
+        from kit.web._limits import Limits
 
         from ._body_reader import BodyReader
 
@@ -215,17 +215,17 @@ class Body:
 
 
 def peek(owner: Body) -> Bytes | Stream | None:
-    """Returns a body as it is stored, bytes or a stream, without using it up."""
+    """Returns the stored body, bytes or a stream, without marking it as read."""
     return owner._body
 
 
 def is_stream(body: object) -> bool:
-    """Returns whether a body, as it is stored, is a stream that wasn't read."""
+    """Returns whether a stored body is a stream that wasn't read."""
     return body is not None and body is not USED and not isinstance(body, bytes)
 
 
 def take(owner: Body) -> Bytes | Stream | None:
-    """Returns a body as it is stored, to a caller that closes it; it counts as read then."""
+    """Returns the stored body and marks it as read; the caller must close it."""
     body = owner._body
     if body is USED:
         raise TypeError("The body was already read; it can be read once")
@@ -235,7 +235,7 @@ def take(owner: Body) -> Bytes | Stream | None:
 
 
 def put(owner: Body, body: Bytes | Stream | None) -> None:
-    """Replaces a body, e.g. with the unread rest of it."""
+    """Replaces a body, e.g. with its unread rest."""
     owner._body = body
 
 

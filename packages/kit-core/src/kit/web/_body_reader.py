@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the body of a request: one that a server receives, or one that was given in process."""
+"""Reads the body of a request, received by a server or given in process."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import aclosing
 from types import BuiltinMethodType
 from typing import Any, TypeAlias
 
-from kit._limits import Limits, body_too_large
 from kit.authoring.maybe_await import plain_result
 from kit.http.media_types import MULTIPART, URLENCODED, media_type
 from kit.interface import ClientDisconnectedError, HTTPException
+from kit.web._limits import Limits, body_too_large
 
 from ._blob import Bytes
 from ._forms.field_sizes import FieldSizes
@@ -29,21 +29,21 @@ Refuse: TypeAlias = Callable[[], Exception]
 FORMS = (MULTIPART, URLENCODED)
 
 # The states of a body.
-UNREAD = "unread"  # no task reads it; some of it may have come, and is kept for the first that does
-READING = "reading"  # a task reads it to its end; if that is cancelled, it is unread again
+UNREAD = "unread"  # no task reads it; bytes that have arrived are kept for the first reader
+READING = "reading"  # a task reads it to its end; if the task is cancelled, it is unread again
 READ = "read"  # its content is kept, as bytes or as a form
 STREAMED = "streamed"  # it is read chunk by chunk, and not kept
-FAILED = "failed"  # it was refused, cut or lost: every reader gets the same error
+FAILED = "failed"  # it was refused, cut off or lost; every reader gets the same error
 
 # PERF: multipart bodies up to this size are parsed at once; larger ones are parsed as they arrive.
 _MOST_AT_ONCE_BYTES = 128 * 1024
-# Adjacent chunks are joined up to this size, since each takes memory even if it is a single byte.
+# Adjacent chunks are joined up to this size, since even a chunk of one byte has overhead.
 _SMALL_CHUNK_BYTES = 4096
-# What a task that waits for the client to disconnect receives ahead of a reader.
+# How far a task that waits for a disconnect receives ahead of the reader.
 _MOST_AHEAD_BYTES = 64 * 1024
-# How long it then leaves time to the reader before it receives one message more.
+# How long that task then waits for the reader before it receives one more message.
 _CATCH_UP_S = 5.0
-# What it keeps at most, beside one message.
+# How much that task keeps at most, besides one message.
 _MOST_WAITING_BYTES = 1024 * 1024
 _MOST_DIGITS = 18
 
@@ -51,8 +51,9 @@ _MOST_DIGITS = 18
 class BodyReader:
     """Reads a body once, and keeps its content for later readers unless it is streamed.
 
-    One task may read it while another waits for the client to disconnect. One receives at a time,
-    and what comes is kept for the other. Every reader of a body that has failed gets its error.
+    One task may read the body while another waits for the client to disconnect. Only one of them
+    receives at a time, and keeps the content for the other. If the body fails, every reader gets
+    its error.
 
     SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
     """
@@ -93,11 +94,11 @@ class BodyReader:
         self.state = UNREAD
         self.data = None
         self.may_hold_files = False
-        self._chunks: list[Bytes] = []  # what has come and was not read
+        self._chunks: list[Bytes] = []  # arrived, but not read yet
         self._kept_bytes = 0
-        self._size = 0  # of all that has come
-        self._is_complete = False  # whether all of the body has come
-        self._has_last_message = False  # whether the message that ends it has come
+        self._size = 0  # of all chunks that have arrived
+        self._is_complete = False  # whether the whole body has arrived
+        self._has_last_message = False  # whether the message that ends it has arrived
         self._is_gone = False  # whether the client has disconnected
         self._is_receiving = False  # whether a task waits for a message
         self._changed: Any = None  # the event that other tasks wait for
@@ -112,7 +113,7 @@ class BodyReader:
 
     @classmethod
     def of(cls, body: Bytes | Stream | None) -> BodyReader:
-        """Returns the reader of a body as a Request or Response stores it."""
+        """Returns the reader of a body that a Request or Response stores."""
         if isinstance(body, BodyReader):
             return body
         if body is None or isinstance(body, Bytes):
@@ -125,11 +126,11 @@ class BodyReader:
         return reader
 
     def bytes(self, limits: Limits) -> Awaitable[Bytes]:
-        """Returns the whole content. If it was read as a form, that is encoded again."""
+        """Returns the whole content. A body that was read as a form is encoded again."""
         return self._read(limits.most_in_memory)
 
     async def content(self, limits: Limits) -> Bytes | Stream:
-        """Returns the content as `bytes` does, but streams the files of a form."""
+        """Returns the content like `bytes`, but streams the files of a form."""
         if self.data is not None or self._decoder is None:
             return await self.bytes(limits)
         return await self._encode()
@@ -158,9 +159,9 @@ class BodyReader:
         return self._form
 
     async def last_values(self, limits: Limits) -> dict[str, str] | None:
-        """Returns the last value of each name of an urlencoded form; None if that isn't all of it.
+        """Returns the last value of each name of an urlencoded form; None: use `form_data`.
 
-        PERF: most handlers need no more, and building a form takes half as long again.
+        PERF: most handlers need no more, and building a form takes 50 % longer.
         """
         if self._form is not None:
             return None
@@ -173,16 +174,16 @@ class BodyReader:
         return values
 
     def __aiter__(self) -> AsyncGenerator[Bytes, None]:
-        """Returns the chunks, which aren't kept."""
+        """Yields the chunks without keeping them."""
         if self.state is not FAILED:
             self.state = STREAMED
         return self._rest()
 
     def limit(self, max_size: int, refuse: Refuse) -> None:
-        """Makes all readers fail with the exception of `refuse` once more bytes have come.
+        """Makes all readers fail with the exception from `refuse` once more bytes arrive.
 
         Raises:
-            Exception: That of `refuse`, if more bytes have come already.
+            Exception: The exception from `refuse`, if more bytes have already arrived.
         """
         self._limits += ((max_size, refuse),)
         if self._size > max_size:
@@ -199,15 +200,15 @@ class BodyReader:
         if self._receive.__class__ is BuiltinMethodType and not self._has_last_message:
             from kit.concurrency import ResumableRead
 
-            # granian drops what a cancelled task waits for. PERF: only here, as this task is
-            # cancelled in the middle of a body, and others seldom are.
+            # granian drops the message that a cancelled task waits for. PERF: only here, since
+            # this task is often cancelled in the middle of a body, and others rarely are.
             self._receive = ResumableRead(self._receive).next
         from anyio import move_on_after
 
         while not self._is_gone:
-            # A reader that is behind should catch up first; until then the server makes the client
-            # wait. But perhaps no task will ever read, and the server reports a disconnect only to
-            # one that receives.
+            # Let a slow reader catch up first; until then, the server makes the client wait. But
+            # perhaps no task will ever read, and the server reports a disconnect only to a task
+            # that receives.
             if self._kept_bytes >= _MOST_AHEAD_BYTES and not self._is_complete:
                 with move_on_after(_CATCH_UP_S):
                     await self._change()
@@ -219,9 +220,9 @@ class BodyReader:
                     self._fail(
                         RuntimeError(
                             "The body was dropped: the response was streamed for "
-                            f"{_CATCH_UP_S:.0f} seconds, and nothing read more than "
-                            f"{_MOST_WAITING_BYTES} bytes that had come. Read it before, or begin "
-                            "to read it as soon as the response begins"
+                            f"{_CATCH_UP_S:.0f} seconds while more than {_MOST_WAITING_BYTES} "
+                            "bytes stayed unread. Read the body before the response, or start as "
+                            "soon as the response begins"
                         )
                     )
             expects_nothing = self._has_last_message and not self._is_receiving
@@ -231,7 +232,7 @@ class BodyReader:
         return True
 
     async def aclose(self) -> None:
-        """Closes a stream that was given in process; it can't be read any more."""
+        """Closes a stream that was given in process; it can't be read afterwards."""
         if self._stream is not None:
             await self._stream.aclose()
 
@@ -296,7 +297,7 @@ class BodyReader:
         return data
 
     async def _multipart(self, content_type: str, limits: Limits) -> FormData:
-        """Parses a multipart form, a large one as it arrives; another task may continue it."""
+        """Parses a multipart form, a large one as it arrives; another task may continue."""
         if self._decoder is None:
             at_once = min(_MOST_AT_ONCE_BYTES, limits.spool_size_bytes)
             await self._read(limits.max_body_size_bytes, at_once)
@@ -323,14 +324,14 @@ class BodyReader:
             self._end()
 
     async def _encode(self) -> Bytes | Stream:
-        """Returns a form whose bytes weren't kept as a body again."""
+        """Encodes a form as a body again, if its bytes weren't kept."""
         from ._forms.encode import encode
 
         form = await self.form_data(self._content_type, Limits())
         try:
             return encode(form, parse_boundary(self._content_type))[0]
         except ValueError as error:
-            # The parser accepted content that such a body can't contain (RFC 2046 section 5.1.1).
+            # The parser accepted content that a multipart body can't contain (RFC 2046 5.1.1).
             raise HTTPException(400, f"Malformed multipart body: {error}") from error
 
     def _begin(self) -> None:
@@ -346,7 +347,7 @@ class BodyReader:
             self._notify()
 
     async def _rest(self) -> AsyncGenerator[Bytes, None]:
-        """Yields the chunks that were not taken yet."""
+        """Yields the remaining chunks."""
         while True:
             while not (self._chunks or self._is_complete or self._error is not None):
                 await self._advance()
@@ -360,7 +361,7 @@ class BodyReader:
             yield chunk
 
     async def _advance(self) -> None:
-        """Receives a message, or waits for the task that does."""
+        """Receives a message, or waits while another task receives one."""
         if self._is_receiving:
             await self._change()
             return
@@ -381,7 +382,7 @@ class BodyReader:
             self._fail(TypeError("The body is lost: the task that read it was cancelled"))
 
     def _accept(self, message: dict[str, Any]) -> None:
-        """Takes in a message, and keeps its content unless the body has failed or fails with it."""
+        """Accepts a message, and keeps its content unless the body has failed or fails with it."""
         if message["type"] == "http.disconnect":
             self._is_gone = True
             if not self._is_complete:
@@ -398,7 +399,7 @@ class BodyReader:
             chunk = Bytes(chunk)
         self._size += len(chunk)
         # PERF: granian, whose `receive` isn't written in Python, ends a body with an empty message.
-        # Waiting for that takes a fifth of the time of a small request: it's from another thread.
+        # It comes from another thread; waiting for it takes a fifth of a small request's time.
         if is_last or self._receive.__class__ is BuiltinMethodType:
             self._compare_length(is_last=is_last)
         if self._limits or self._check is not None:
@@ -422,7 +423,7 @@ class BodyReader:
         if self._scope is None:
             return
         headers = self._scope["headers"]
-        if length_line(self._size) in headers:  # PERF: nearly always, at half the time of the loop
+        if length_line(self._size) in headers:  # PERF: twice as fast as the loop
             self._is_complete = is_last or not self._is_chunked()
             return
         for name, value in headers:
@@ -453,7 +454,7 @@ class BodyReader:
                 self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        """Drops what is kept, and gives every reader an error from now on."""
+        """Drops the kept content, and gives every reader an error from now on."""
         if self._error is None:
             self._error = error
         self.state = FAILED
@@ -462,7 +463,7 @@ class BodyReader:
         self._notify()
 
     async def _change(self) -> None:
-        """Waits until something has come, was taken, or has failed."""
+        """Waits until a message arrives, a chunk is taken, or the body fails."""
         if self._changed is None:
             from anyio import Event
 

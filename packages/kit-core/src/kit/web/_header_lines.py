@@ -18,8 +18,8 @@ _OF_NAMES = frozenset(
 )
 _WHITE = " \t\r\n"
 
-# PERF: an app sends the same few names again and again; checking one costs more than a lookup.
-# Code on the path of every request looks names up here without a call.
+# PERF: an app sends the same few names repeatedly, and checking a name costs more than a lookup.
+# Code that runs in every request looks names up here without a call.
 known_names: dict[str, bytes] = {}
 _MAX_KNOWN_NAMES = 1000
 _MAX_NAME_CHARS = 64
@@ -46,10 +46,10 @@ HOP_BY_HOP = frozenset(
 """The fields of one connection, which belong to the server."""
 
 FRAMING_NAMES = HOP_BY_HOP | {CONTENT_LENGTH}
-"""Names that need a look when the response is sent."""
+"""Names that must be checked when the response is sent."""
 
 OWN_NAMES = FRAMING_NAMES | {b"content-type"}
-"""The same, and what `c.text` and the like set themselves."""
+"""The same names, and those that `c.text` and similar methods set."""
 
 
 def is_name(name: object) -> TypeGuard[str]:
@@ -58,9 +58,9 @@ def is_name(name: object) -> TypeGuard[str]:
 
 
 def encode_name(name: str, *, keep: bool = True) -> bytes:
-    """Returns a checked header name as it is stored: lower-case bytes.
+    """Checks a header name and returns it as stored: lower-case bytes.
 
-    APPSEC: `keep` is False for names that a client may have chosen; they'd fill `known_names`.
+    APPSEC: `keep` is False for names that a client may have chosen; they would fill `known_names`.
 
     Raises:
         ValueError: If `name` is not a token (RFC 9110 section 5.1).
@@ -83,7 +83,7 @@ def encode_value(name: str, value: str) -> bytes:
         ValueError: If it contains CR, LF, NUL or a character beyond latin-1 (WHATWG Fetch, 2.2.2).
     """
     if value.__class__ is str and value.isascii() and value.isprintable():
-        return value.strip(" ").encode()  # PERF: true of nearly every value, and needs no search
+        return value.strip(" ").encode()  # PERF: nearly every value, without a search
     if not isinstance(value, str):
         raise _no_text(name, value)
     value = value.strip(_WHITE)
@@ -130,10 +130,10 @@ def header_line(name: str, value: str | None) -> tuple[bytes, tuple[HeaderLine, 
 
 
 def as_plain(lines: list[HeaderLine], others: Container[bytes] = FRAMING_NAMES) -> Lines:
-    """Returns lines as a tuple if none has one of the names that need a look when they are sent.
+    """Returns lines as a tuple if none of their names must be checked when they are sent.
 
-    PERF: nearly all responses are such. Looking at each line takes 0.05 to 0.15 µs, with which
-    responses that set headers are behind the fastest peer.
+    PERF: this holds for nearly all responses. Checking each line takes 0.05 to 0.15 µs, which would
+    put responses that set headers behind the fastest peer.
     """
     for name, _ in lines:
         if name in others:
@@ -153,7 +153,7 @@ def has_name(lines: Iterable[HeaderLine], key: bytes) -> bool:
 def with_line(
     lines: Lines, key: bytes, line: tuple[HeaderLine, ...], append: bool = False
 ) -> Lines:
-    """Returns lines with one more, or with one, or none, in the place of the first of its name."""
+    """Returns the lines with a line appended, or put in place of all lines of its name."""
     for first in lines:
         if first[0] == key and not (append and line):
             place = lines.index(first)
@@ -192,13 +192,13 @@ def set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
 
 
 def find_value(lines: Iterable[HeaderLine], name: str) -> str | None:
-    """Returns the values of a name joined with `", "`, or None if there is none."""
+    """Returns the values of a name joined with `", "`, or None if there are none."""
     key = known_names.get(name) or encode_name(name)
     found = None
     for line in lines:
         if line[0] == key:
             if found is not None:
-                # All at once: appending one by one would take quadratic time.
+                # Join all values at once: appending one by one would take quadratic time.
                 values = [value for each, value in lines if each == key]
                 return b", ".join(values).decode("latin-1")
             found = line

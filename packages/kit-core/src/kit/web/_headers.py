@@ -29,15 +29,15 @@ class Headers:
     """Header lines by name (WHATWG Fetch, section 5.1). Names are case-insensitive.
 
     Values are latin-1 text. `get` joins the lines of one name with `", "`; iteration never joins
-    Set-Cookie lines. Not a `dict`, but `h["x"]`, `"x" in h`, `len(h)` and iteration over the names
-    work.
+    Set-Cookie lines. A Headers isn't a `dict`, but `h["x"]`, `"x" in h`, `len(h)` and iteration
+    over the names work.
 
     Args:
         init: Other headers, a mapping, or pairs of name and value.
 
     Raises:
         ValueError: If a name or value is invalid.
-        TypeError: If `init` is something else.
+        TypeError: If `init` is of the wrong type.
     """
 
     __module__ = "kit.web"  # shown as it is imported
@@ -60,14 +60,14 @@ class Headers:
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise ValueError(f"Invalid header {pair!r}: expected a pair of name and value")
             name, value = pair
-            # Copies of a request have the names that its client chose.
+            # In copies of a request, the client chose the names.
             self._lines.append((encode_name(name, keep=False), encode_value(name, value)))
 
     @property
     def raw(self) -> list[HeaderLine]:
-        """The lines in ASGI's form: pairs of lower-case name and value, both bytes.
+        """The lines as in ASGI: pairs of lower-case name and value, both bytes.
 
-        This is the list itself: changes to it are not checked.
+        This is the list itself; changes to it are not checked.
         """
         return self._lines
 
@@ -76,7 +76,7 @@ class Headers:
     @overload
     def get(self, name: str, default: T) -> str | T: ...
     def get(self, name: str, default: T | None = None) -> str | T | None:
-        """Returns the values of `name` joined with `", "`, or `default` if there is none."""
+        """Returns the values of `name` joined with `", "`, or `default` if there are none."""
         value = find_value(self._lines, name)
         return default if value is None else value
 
@@ -123,11 +123,11 @@ class Headers:
                 yield name, ", ".join(values)
 
     def keys(self) -> Iterator[str]:
-        """Returns the names, as `items` does."""
+        """Returns the names, in the order of `items`."""
         return (name for name, _ in self.items())
 
     def values(self) -> Iterator[str]:
-        """Returns the values, as `items` does."""
+        """Returns the values, in the order of `items`."""
         return (value for _, value in self.items())
 
     def __getitem__(self, name: str) -> str:

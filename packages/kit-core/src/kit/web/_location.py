@@ -13,15 +13,15 @@ _AUTHORITY = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:)?//(?:[^/?#@]*@)?)([^/?#@
 
 
 def encode_location(location: str) -> str:
-    """Returns a URL or relative reference as a Location may have it: in ASCII.
+    """Returns a URL or relative reference in ASCII, as Location requires.
 
-    What no URL has is percent-encoded as UTF-8, such as blanks, and backslashes, which browsers
-    take for slashes; escapes stay. A host beyond ASCII becomes its name in DNS. A location with CR,
-    LF or NUL stays as it is, since no header can have it.
+    Characters that aren't allowed in a URL are percent-encoded as UTF-8, such as spaces, and
+    backslashes, which browsers treat as slashes; escapes stay. A non-ASCII host becomes its DNS
+    name. A location with CR, LF or NUL is returned unchanged; setting the header then fails.
 
     SPEC: RFC 9110 section 10.2.2, RFC 3986 section 2; WHATWG URL section 1.3 for the encoding.
     """
-    if _ALLOWED.fullmatch(location):  # PERF: nearly every one
+    if _ALLOWED.fullmatch(location):  # PERF: nearly every location
         return location
     location = location.strip(" \t\r\n")
     if not {"\r", "\n", "\0"}.isdisjoint(location):
@@ -43,5 +43,5 @@ def _with_ascii_host(match: re.Match[str]) -> str:
         return match[0]
     try:
         return before + URL(f"http://{host}").hostname
-    except ValueError:  # no host that DNS could have
+    except ValueError:  # not a valid DNS name
         return match[0]

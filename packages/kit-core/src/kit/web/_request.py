@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any, TypedDict
 
-from kit._paths import encode_delimiters, encode_dropped
 from kit.authoring.maybe_await import plain_result
 from kit.interface import FormData as AnyFormData
+from kit.web._paths import encode_delimiters, encode_dropped
 
 from ._body import USED, Body, BodyInit, extract, take
 from ._body_reader import BodyReader, Refuse
@@ -42,8 +42,8 @@ class Request(Body):
     """A request.
 
     Args:
-        input: Absolute URL, any object whose `str` is one, or another request. The latter's body
-            then counts as read; `scope` is the same object.
+        input: Absolute URL, any object that `str` turns into one, or another request. The body of
+            the other request then counts as read; `scope` is the same object.
         method: HTTP method; standard methods are converted to upper case. Default GET.
         headers: Headers, a mapping, or pairs.
         body: As for `Response`.
@@ -119,7 +119,7 @@ class Request(Body):
         """Waits until the client disconnects; the body can be read meanwhile.
 
         Returns:
-            True once it has disconnected. False, without waiting, if that can't be known: the
+            True once it has disconnected. False, without waiting, if this can't be detected: the
             request was created in process, or the server stopped reporting disconnects.
         """
         return self._channel is not None and await self._channel.wait_for_disconnect()
@@ -139,7 +139,7 @@ class Request(Body):
 
     @property
     def root_path(self) -> str:
-        """The decoded path below which the app or mounted application is found; `""` if at `/`.
+        """The decoded path that the app or mounted application is served below; `""` for `/`.
 
         SPEC: ASGI HTTP, "HTTP Connection Scope", `root_path`; PEP 3333, SCRIPT_NAME.
         """
@@ -150,20 +150,20 @@ class Request(Body):
 
     @property
     def root_pattern(self) -> str:
-        """The pattern of `root_path`: the parameters of mounts by their names, as in `/:tenant`."""
+        """`root_path` with parameters of mounts by name, e.g. `/:tenant`."""
         return self.root_path if self._root_pattern is None else self._root_pattern
 
     @property
     def is_below_root_path(self) -> bool:
-        """Whether `url` doesn't contain `root_path`, since a mount or `replace` has set it.
+        """Whether a mount or `replace` has set `root_path`, so that `url` doesn't contain it.
 
-        The URL of a request from a server may contain it, or not; hypercorn leaves it out.
+        The URL of a request from a server may or may not contain it; hypercorn leaves it out.
         """
         return self._is_below
 
     @property
     def is_moved(self) -> bool:
-        """Whether a mount or `replace` may have set a URL other than that of `scope`."""
+        """Whether a mount or `replace` may have set a URL that differs from `scope`."""
         return self.scope is None or self._root_path is not None or self._is_moved
 
     @property
@@ -187,8 +187,8 @@ class Request(Body):
         """Returns a second request with the same content, which is read independently of this one.
 
         A body in memory is shared. A streamed body is read at the pace of the faster reader; chunks
-        that the slower one has not read yet are kept in memory, so read or drop both. The stream is
-        closed when both are. Headers are copied; `scope` is the same object.
+        that the slower one has not read yet are kept in memory, so read or drop both. The stream
+        closes when both are closed. Headers are copied; `scope` is the same object.
 
         SPEC: WHATWG Fetch section 5.4, "The clone() method steps".
 
@@ -212,12 +212,12 @@ class Request(Body):
         Args:
             method: The new HTTP method.
             url: The new absolute URL.
-            headers: The new headers, replacing all of them.
-            body: The new body; Content-Length is removed, and Content-Type kept, unless the body is
-                a form, whose boundary it has to name. Default: the body of this request, which then
-                counts as read.
+            headers: The new headers, which replace all existing ones.
+            body: The new body. Content-Length is removed; Content-Type is kept, except for a form,
+                whose boundary it must name. Default: the body of this request, which then counts
+                as read.
             root_path: The new `root_path`, which the URL doesn't contain.
-            root_pattern: The new `root_pattern`. Default: the path, if that is given.
+            root_pattern: The new `root_pattern`. Default: `root_path`, if given.
 
         Returns:
             The request; `scope` is the same object.
@@ -254,13 +254,13 @@ class Request(Body):
     def close(self) -> None:
         """Removes the temporary files of a form that an app read from this request.
 
-        A server does this once the response is sent; a caller of `Kit.fetch` may do it.
+        A server does this once the response is sent; code that calls `Kit.fetch` may do it.
         """
         if self._closer is not None:
             self._closer()
 
     def _with_body(self, body: bytes | Stream | None) -> Request:
-        """Returns a copy of this request with another body, and its own header lines."""
+        """Returns a copy of this request with another body and a copy of the header lines."""
         copy: Request = _new(Request)
         copy._set_place(self)
         copy._method = self._method
@@ -270,7 +270,7 @@ class Request(Body):
         return copy
 
     def _set_place(self, source: Request | None) -> None:
-        """Sets the connection, and how `root_path` and the URL are to be understood."""
+        """Sets the connection, and how to interpret `root_path` and the URL."""
         self.scope = source.scope if source else None
         self._channel = source._channel if source else None
         self._root_path = source._root_path if source else None
@@ -284,7 +284,7 @@ class Request(Body):
 
 
 def served_request(scope: dict[str, Any], reader: BodyReader, *, is_used: bool) -> Request:
-    """Returns the request that an ASGI server received; URL and headers are built when read."""
+    """Returns the request that an ASGI server received; URL and headers are built on first use."""
     request: Request = _new(Request)
     request._set_place(None)
     request.scope = scope
@@ -296,13 +296,13 @@ def served_request(scope: dict[str, Any], reader: BodyReader, *, is_used: bool) 
 
 
 def limit_body(request: Request, most: int, refuse: Refuse) -> None:
-    """Makes reading more of a request's body than `most` bytes fail with that of `refuse`.
+    """Makes reading more than `most` bytes of a request's body raise the exception from `refuse`.
 
     Raises:
-        Exception: That of `refuse`, if there are already more bytes.
+        Exception: The exception from `refuse`, if there are already more bytes.
         RuntimeError: If the body was read without recording its size.
     """
-    # The channel knows how much has come.
+    # The channel knows how much has arrived.
     body = request._channel if request._body is USED else request._body
     if body is None and request._body is USED:
         raise RuntimeError(
@@ -320,7 +320,7 @@ def limit_body(request: Request, most: int, refuse: Refuse) -> None:
 
 
 def header_lines(request: Request) -> Sequence[HeaderLine]:
-    """Returns the header lines, read-only; PERF: builds no Headers for that."""
+    """Returns the header lines, read-only. PERF: doesn't build a Headers."""
     if request._headers is None and request.scope is not None:
         lines: Sequence[HeaderLine] = request.scope["headers"]
         return lines
@@ -339,19 +339,20 @@ def has_served_path(request: Request) -> bool:
 def url_of_scope(scope: dict[str, Any]) -> str:
     """Builds the URL of an ASGI http scope from scheme, Host header, path and query.
 
-    A Host that is missing, repeated or no part of a URL is replaced by the server's own address.
+    A Host that is missing, repeated or invalid in a URL is replaced by the server's own address.
     """
     path = scope.get("raw_path")
     text = path.decode("utf-8", "replace") if path else encode_delimiters(scope["path"])
     if not text.startswith("/"):  # a target such as `@other.example` would become part of the host
         text = "/" + text
     query = scope.get("query_string", b"").decode("utf-8", "replace")
-    # A request has no fragment (RFC 9112, section 3.2). For the router, a backslash is part of a
-    # name, while a URL makes it a slash.
+    # A request has no fragment (RFC 9112, section 3.2). The router treats a backslash as part of a
+    # name, but a URL turns it into a slash.
     text = text.replace("\\", "%5C")
     rest = encode_dropped(text + (f"?{query}" if query else "")).replace("#", "%23")
     scheme = scope.get("scheme", "http")
-    # APPSEC: of several (RFC 9112, section 3.2, wants a 400), others may read another one.
+    # APPSEC: if there are several (RFC 9112, section 3.2, demands a 400), other programs may pick
+    # a different one.
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
     host = hosts[0] if len(hosts) == 1 else ""
     if _HOST.fullmatch(host):

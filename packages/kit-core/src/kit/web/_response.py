@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from ._tracked import BodyProgress
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
-# Of a Response. Dicts, since the garbage collector passes over each slot of a set, every time.
+# PERF: dicts, since the garbage collector visits every slot of a set in each run.
 STATUSES = dict.fromkeys((101, *range(200, 600)))
 IMPLIED_TEXT_LINE = (b"content-type", TEXT_TYPE.encode())
-"""The Content-Type of a str that is given no other. Only this object means that nobody set it."""
+"""The default Content-Type of a str. Compare by identity: this object means none was set."""
 
 # SPEC: RFC 9110 sections 8.6, 15.2, 15.3.5 and 15.4.5: responses with these statuses end with the
 # header lines.
@@ -34,7 +34,7 @@ def check_status(status: int, *, has_body: bool) -> None:
 
     Raises:
         ValueError: If it can't.
-        TypeError: If a response with this status has no body, but one is given.
+        TypeError: If a body is given for a status that allows none.
     """
     if not isinstance(status, int) or status not in STATUSES:
         raise ValueError(
@@ -52,7 +52,7 @@ def _is_reason_phrase(text: str) -> bool:
 
 
 class _Json:
-    """The two functions that WHATWG calls `json`: a reader, and on the class a factory."""
+    """The two functions that WHATWG calls `json`: a reader on instances, a factory on the class."""
 
     @overload
     def __get__(self, response: None, owner: type) -> Callable[..., Response]: ...
@@ -75,7 +75,7 @@ def _json_response(
     Raises:
         TypeError: If the value can't be encoded.
     """
-    from kit._json import encode
+    from kit.web._json import encode
 
     response = Response(encode(value), status=status, headers=headers)
     if not response.headers.has("content-type"):
@@ -91,8 +91,8 @@ class Response(Body):
             None.
         status: HTTP status code, 200 to 599, or 101.
         status_text: Reason phrase (RFC 9112 section 4). Stored, but no ASGI server sends it.
-        headers: Headers, a mapping, or pairs. If they contain no Content-Type, the one that the
-            body implies is set.
+        headers: Headers, a mapping, or pairs. If they contain no Content-Type, it is set according
+            to the body.
 
     Raises:
         ValueError: If the status, its text or a header is invalid.
@@ -105,7 +105,7 @@ class Response(Body):
 
     _lines: Lines
     _replaced: Response | None
-    """A response whose stream this one has replaced, and closes."""
+    """A response whose stream was replaced by this one, which closes it."""
 
     def __init__(
         self,
@@ -167,8 +167,8 @@ class Response(Body):
         """Returns a second response with the same content, which is read independently of this one.
 
         A body in memory is shared. A streamed body is read at the pace of the faster reader; chunks
-        that the slower one has not read yet are kept in memory, so read or drop both. The stream is
-        closed when both are. Headers are copied.
+        that the slower one has not read yet are kept in memory, so read or drop both. The stream
+        closes when both are closed. Headers are copied.
 
         SPEC: WHATWG Fetch section 5.5, "The clone() method steps".
 
@@ -181,10 +181,10 @@ class Response(Body):
         return clone
 
     def track_body(self) -> BodyProgress:
-        """Returns how much of the body is read, from now on, by what sends it or anything else.
+        """Returns an object that records how much of the body is read or sent from now on.
 
         Returns:
-            The progress. It is the same object for a streamed body that is tracked already.
+            The progress; the same object if the streamed body is already tracked.
         """
         from ._tracked import track
 
@@ -201,15 +201,15 @@ class Response(Body):
         """Returns a copy of this response with some parts changed.
 
         Args:
-            body: The new body, which doesn't add headers: Content-Type is kept, and Content-Length
-                removed. A stream that it replaces is closed at the end of the request. Default: the
-                body of this response, which then counts as read if it is streamed.
-            status: The new HTTP status code. Default: that of this response.
-            headers: The new headers, replacing all of them. Default: those of this response.
+            body: The new body. It doesn't add headers: Content-Type is kept, Content-Length is
+                removed. A replaced stream is closed at the end of the request. Default: the body of
+                this response, which then counts as read if it is streamed.
+            status: The new HTTP status code. Default: the status of this response.
+            headers: The new headers, which replace all existing ones. Default: no change.
 
         Raises:
-            TypeError: If the body can't be sent, the status allows none, or the body of this
-                response was read and no other is given.
+            TypeError: If the body can't be sent, if the status allows none, or if the body of this
+                response was read and no new one is given.
             ValueError: If the status or a header is invalid.
         """
         response = self.__copy__()
@@ -234,7 +234,7 @@ class Response(Body):
         """Returns a redirect.
 
         Args:
-            url: The target; what can't be part of a URL is percent-encoded.
+            url: The target; characters that aren't allowed in a URL are percent-encoded.
             status: 301, 302, 303, 307 or 308.
 
         Raises:
@@ -246,7 +246,7 @@ class Response(Body):
             )
         from ._location import encode_location
 
-        # Anything but a str is refused as the value of a header.
+        # A value that isn't a str is refused when the header is set.
         location = encode_location(url) if isinstance(url, str) else url
         return Response(None, status=status, headers={"location": location})
 
@@ -264,7 +264,7 @@ class Response(Body):
 
 
 def build_response(body: bytes | Stream | None, status: int, lines: Lines) -> Response:
-    """Returns a response of parts that were checked, which it keeps. PERF: see `Response`."""
+    """Returns a response of parts that were already checked. PERF: skips `Response.__init__`."""
     response: Response = _new(Response)
     response._body = body
     response._status = status

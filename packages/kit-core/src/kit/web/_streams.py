@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads and closes streams of bytes, the bodies that aren't in memory."""
+"""Reads and closes streams of bytes: bodies that aren't in memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def encode_chunk(chunk: Chunk) -> bytes:
 async def iterate(stream: Stream) -> AsyncGenerator[bytes, None]:
     """Reads a stream, async or not, and yields its chunks as bytes.
 
-    Closes the generator that `__aiter__` may return, but never the stream itself.
+    Closes the generator if `__aiter__` returns one, but never the stream itself.
     """
     if hasattr(stream, "__aiter__"):
         iterator = stream.__aiter__()
@@ -40,10 +40,10 @@ async def iterate(stream: Stream) -> AsyncGenerator[bytes, None]:
 
 
 async def close_stream(stream: Any) -> None:
-    """Closes a generator, so that its `finally` runs now, whatever happens to the response."""
+    """Closes a generator, so that its `finally` runs now, even if the response fails."""
     aclose = getattr(stream, "aclose", None)
     if aclose is not None:
-        # PERF: a generator that has ended has nothing to close, and a cancel scope costs more.
+        # PERF: a finished generator has nothing to close, and a cancel scope costs time.
         if getattr(stream, "ag_frame", stream) is None:
             return
         from anyio import CancelScope
@@ -62,10 +62,10 @@ def iterate_chunks(body: bytes | Stream) -> AsyncGenerator[bytes, None]:
 
 
 class StreamChannel:
-    """Returns the chunks of a stream as the messages of a server; closes the stream at its end.
+    """Returns the chunks of a stream as ASGI messages; closes the stream at its end.
 
     Attributes:
-        failure: What every call raises, since the stream has failed or was lost; else None.
+        failure: The exception that every call raises once the stream has failed or was lost.
     """
 
     __slots__ = ("_chunks", "_stream", "failure")
@@ -76,7 +76,7 @@ class StreamChannel:
         self.failure: Exception | None = None
 
     async def receive(self) -> dict[str, Any]:
-        """Returns the next chunk; raises what the stream raised, or a TypeError if it was lost."""
+        """Returns the next chunk; raises the stream's exception, or TypeError if it was lost."""
         if self.failure is not None:
             raise self.failure
         can_go_on = getattr(self._stream, "survives_cancellation", False)

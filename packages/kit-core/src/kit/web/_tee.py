@@ -15,10 +15,10 @@ from ._streams import Stream, close_stream, iterate
 
 
 def tee(stream: Stream) -> tuple[Branch, Branch]:
-    """Returns two streams with the content of one; from now on, read that only through them.
+    """Returns two streams with the content of one, which must not be read directly afterwards.
 
-    The faster reader sets the pace; what the slower one hasn't read yet is kept in memory. Both
-    get an exception of the stream, at the same position.
+    The faster reader sets the pace; chunks that the slower one hasn't read yet are kept in memory.
+    Both get an exception of the stream at the same position.
     """
     if isinstance(stream, Branch):
         return stream, stream.fork()
@@ -27,10 +27,10 @@ def tee(stream: Stream) -> tuple[Branch, Branch]:
 
 
 class Branch:
-    """The stream as one of its readers sees it.
+    """The stream as seen by one of its readers.
 
-    A cancelled read has taken nothing. Not an async generator: loop shutdown would close it, and
-    those around it, at once.
+    A cancelled read takes nothing. A branch isn't an async generator, since loop shutdown would
+    close it at once, together with the generators around it.
     """
 
     __slots__ = ("_chunks", "_closed", "_source")
@@ -44,7 +44,7 @@ class Branch:
         source.add(self._chunks)
 
     def fork(self) -> Branch:
-        """Returns another reader of the chunks that this one has not read yet."""
+        """Returns another reader of the chunks that this branch has not read yet."""
         return Branch(self._source, self._chunks)
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -64,7 +64,7 @@ class Branch:
             await self._source.leave(self._chunks)
 
     def __del__(self) -> None:
-        # The branch was never read. A finalizer may run in another thread, or amid other code.
+        # A finalizer may run in another thread, or in the middle of other code.
         if not self._closed:
             self._source.drop_from_anywhere(self._chunks)
 
@@ -72,8 +72,8 @@ class Branch:
 class _Source:
     """Reads the stream for its branches.
 
-    It reads in a task of its own, since one reader may be cancelled while another waits for the
-    same chunk, and a generator must run in the same task from start to end.
+    It reads in its own task, since one reader may be cancelled while another waits for the same
+    chunk, and a generator must run in the same task from start to end.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -91,7 +91,7 @@ class _Source:
         self._branches.append(chunks)
 
     async def wait(self) -> bool:
-        """Waits for something new; returns False at the end, and raises what the stream raised."""
+        """Waits for a new chunk; returns False at the end, and raises the stream's exception."""
         if self._over:
             self._check()
             return False
@@ -145,11 +145,11 @@ class _Source:
         self._over = True
         task = self._task
         if task is not None and task.failure is None and task.is_cancelled:
-            self._is_complete = True  # no reader is left to get an error
+            self._is_complete = True  # no reader is left that could get an error
 
     async def _read(self) -> None:
         try:
-            if not self._branches:  # all were closed before this task began
+            if not self._branches:  # all branches were closed before this task began
                 return
             async with aclosing(iterate(self._stream)) as chunks:
                 async for chunk in chunks:
@@ -160,7 +160,7 @@ class _Source:
         self._is_complete = True
 
     async def _give(self, chunk: bytes) -> None:
-        """Hands a chunk to all branches, and waits until one of them needs the next."""
+        """Hands a chunk to all branches, and waits until one of them needs another."""
         self._is_wanted = False
         for chunks in self._branches:
             chunks.append(chunk)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bodies that record how much of them was read, for code that logs or measures responses."""
+"""Bodies that record how much of them is read, for code that logs or measures responses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class BodyProgress:
     """How much of a body was read.
 
     Attributes:
-        size_bytes: Number of bytes so far; that of all of it if it is in memory.
-        is_begun: Whether reading has begun; True if it is in memory.
-        is_complete: Whether all of it was read; True if it is in memory.
-        failure: The exception that ended it early, or None.
+        size_bytes: Number of bytes read so far; the whole size for a body in memory.
+        is_begun: Whether reading has begun; True for a body in memory.
+        is_complete: Whether the whole body was read; True for a body in memory.
+        failure: The exception that ended reading early, or None.
     """
 
     __slots__ = ("failure", "is_begun", "is_complete", "size_bytes")
@@ -30,9 +30,9 @@ class BodyProgress:
 
 
 class TrackedStream:
-    """A stream that notes its progress, and is otherwise the stream that it was.
+    """Wraps a stream and records its progress.
 
-    Not an async generator: closing one that hasn't begun would not close the stream.
+    It isn't an async generator, since closing one that hasn't begun would not close the stream.
     """
 
     __slots__ = ("_chunks", "_stream", "progress")
@@ -70,7 +70,7 @@ class TrackedStream:
         return chunk
 
     async def client_left(self) -> None:
-        """See `WatchingBody` in the sending of streams."""
+        """See `kit._serving.stream.WatchingBody`."""
         client_left = getattr(self._stream, "client_left", None)
         if client_left is not None:
             await client_left()
@@ -85,7 +85,7 @@ class TrackedStream:
 
 
 class _TrackedPush(TrackedStream):
-    """The same of a `PushBody`, such as those of `kit.streaming`."""
+    """Wraps a `PushBody`, such as the bodies of `kit.streaming`, and records its progress."""
 
     __slots__ = ()
 
@@ -100,7 +100,7 @@ class _TrackedPush(TrackedStream):
         progress.is_begun = True
 
         async def counting(chunk: bytes) -> None:
-            progress.size_bytes += len(chunk)  # the send may be cancelled, but it was begun
+            progress.size_bytes += len(chunk)  # counted even if sending is cancelled
             await sink(chunk)
 
         try:
@@ -112,7 +112,7 @@ class _TrackedPush(TrackedStream):
 
 
 def track(body: bytes | Stream | None) -> tuple[bytes | Stream | None, BodyProgress]:
-    """Returns a body to put in the place of another, and its progress."""
+    """Returns a body that replaces the given one, and its progress."""
     if isinstance(body, bytes):
         return body, BodyProgress(len(body))
     if body is None or body is USED:

@@ -121,10 +121,10 @@ class URL:
 
 
 def text_of_url(call: str, url: object, expected: str) -> str:
-    """Returns the text of a URL that is given as text or as an object, such as one of httpx.
+    """Returns the text of a URL, given as text or as an object such as an `httpx.URL`.
 
     Raises:
-        TypeError: If it is neither; `call` and `expected` describe what was called.
+        TypeError: If it is neither; the message uses `call` and `expected`.
     """
     if isinstance(url, str):
         return url
@@ -139,21 +139,21 @@ def text_of_url(call: str, url: object, expected: str) -> str:
 
 def _parse(url: str, base: str | None) -> _Parts:
     """Parses a URL; raises a ValueError, or a TypeError for lone surrogates."""
-    # Imported here, so that an app that never uses a URL doesn't load the parser.
+    # PERF: imported here, so that an app that never uses a URL doesn't load the parser.
     import can_ada
 
     if base is None:
         parsed = can_ada.parse(url)
     else:
         against = can_ada.parse(base)
-        # Ada 3.0 also resolves `x#y` against an opaque path, such as that of `mailto:`.
+        # Ada 3.0 also resolves `x#y` against an opaque path, such as in `mailto:x`.
         if _is_opaque(against) and not (_is_fragment(url) or can_ada.can_parse(url)):
             raise ValueError(url)
         parsed = against + url
-    # The standard has encoded it since November 2024. Opaque paths can't be set, and keep it.
+    # The standard has encoded `^` since November 2024. Opaque paths can't be set, and keep it.
     if "^" in parsed.pathname:
         parsed.pathname = parsed.pathname.replace("^", "%5E")
-    # Only the text is kept: the parser's library reports each of its objects that is alive when the
+    # Keep only the text: the parser's library reports every object that is still alive when the
     # interpreter exits, e.g. in a daemon thread, as a leak.
     return _Parts._make(_parts_of(parsed))
 

@@ -13,8 +13,8 @@ from ._forms.urlencoded import parse_urlencoded
 class URLSearchParams(Entries[str]):
     """Names and values of a query, in order; a name may occur several times.
 
-    Sent as a body, it is application/x-www-form-urlencoded. Its `str` is the query of a URL without
-    the question mark.
+    As a body, it is sent as application/x-www-form-urlencoded. Its `str` is the query of a URL
+    without the question mark.
 
     Args:
         init: A query, with or without its question mark; pairs of name and value, or a mapping.
@@ -64,7 +64,7 @@ class URLSearchParams(Entries[str]):
         return any(n == name and value in (None, v) for n, v in self._entries)
 
     def delete(self, name: str, value: str | None = None) -> None:
-        """Removes all entries of a name or, if a value is given, those with that value."""
+        """Removes all entries of a name, or only those with the given value."""
         self._entries = [
             (n, v) for n, v in self._entries if n != name or (value is not None and v != value)
         ]
@@ -94,7 +94,7 @@ def _check(name: object, value: object) -> None:
 
 
 def _encoded(text: str) -> str:
-    """SPEC: WHATWG URL section 5.2; its percent-encode set includes the tilde, but no asterisk."""
+    """SPEC: WHATWG URL section 5.2; the tilde is percent-encoded, the asterisk isn't."""
     from urllib.parse import quote_plus
 
     return quote_plus(text, safe="*").replace("~", "%7E")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WebSockets, whose handshake is an ordinary GET request.
+"""WebSockets; their handshake is an ordinary GET request.
 
     @app.get("/chat/:room", use=[bearer_auth(token=TOKEN)])
     @upgrade_websocket(origins=["https://example.com"])
@@ -13,17 +13,16 @@ exception is raised or no route matches, the response is sent as HTTP; a server 
 headers and cookies that were set, and the handler runs once all middleware has returned. The tasks
 of `wait_until` run after the connection has ended.
 
-When the handler returns, the connection is closed with 1000. How it is closed when the handler
-raises:
+When the handler returns, the connection is closed with 1000. If it raises an exception:
 
 | exception | close code | logged |
 |---|---|---|
-| `WebSocketDisconnectedError`, since the client has left | | no |
-| `InvalidMessageError` of `receive_json` | 1007, with its text | no |
+| `WebSocketDisconnectedError`, because the client disconnected | | no |
+| `InvalidMessageError` from `receive_json` | 1007, with its text | no |
 | `HTTPException` with a status below 500 | 1008, with its message | no |
 | any other | 1011 | yes |
 
-`on_error` is for handshakes: once a connection is accepted, there is no response any more.
+`on_error` handles only handshakes: once a connection is accepted, there is no response.
 
 SPEC: RFC 6455; ASGI HTTP & WebSocket message format 2.5; WHATWG WebSockets for names.
 """
@@ -58,6 +57,6 @@ __all__ = (
     "upgrade_websocket",
 )
 
-# Public classes show the module that they are imported from.
+# Public classes show the module that users import them from.
 for _class in (Handshake, InvalidMessageError, UpgradeOptions, WebSocket):
     _class.__module__ = __name__

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from kit._exception_groups import leaves
+from kit._routing.exception_groups import leaves
 from kit.authoring.cancellation import Cancellation, find_fault
 from kit.authoring.event_loops import running_trio
 from kit.authoring.maybe_await import is_awaitable, settle
@@ -35,17 +35,17 @@ async def converse(
     function: object,
     cancel_on_disconnect: bool,
 ) -> Exception | None:
-    """Runs a handler and closes the connection when it ends, in whatever way.
+    """Runs a handler and closes the connection when the handler ends, for any reason.
 
     Args:
         work: The handler.
         ws: The connection.
-        function: The function of the user, for errors.
-        cancel_on_disconnect: Whether the handler is cancelled as soon as the client leaves.
+        function: The user's function, for errors.
+        cancel_on_disconnect: Whether the handler is cancelled as soon as the client disconnects.
 
     Returns:
-        The exception that the handler raised, or None. If another connection was closed that the
-        handler used, a HandlerError: for this connection, that is a fault.
+        The exception that the handler raised, or None. A HandlerError if the handler used another
+        connection that was closed, which is a fault of this connection's handler.
     """
     code, reason = _NORMAL, ""
     failure: Exception | None = None
@@ -75,7 +75,7 @@ async def converse(
 
 
 def _awaitable(result: Any, function: object) -> Any:
-    """Returns what a handler returned, if it can be awaited."""
+    """Returns the result of a handler, if it can be awaited."""
     if not is_awaitable(result):
         problem = f"returned {type(result).__name__}: write `async def` for a handler (c, ws)"
         if hasattr(result, "__aiter__"):
@@ -85,7 +85,7 @@ def _awaitable(result: Any, function: object) -> Any:
 
 
 def _check_result(result: Any, function: object) -> None:
-    """Refuses a response, which a handler may have meant as a refusal."""
+    """Rejects a response, which a handler may have meant as a refusal."""
     if isinstance(result, Response):
         problem = (
             "returned a Response, but the connection was accepted before: refuse a handshake in "
@@ -102,12 +102,12 @@ async def close_after(error: Exception, ws: WebSocket) -> None:
 
 
 def _closing_for(error: Exception, ws: WebSocket) -> tuple[int, str]:
-    """Returns the code and reason for an exception, and logs it if it is a fault."""
-    logged, ws._logged = ws._logged, None  # it refers to `ws`
+    """Returns the code and reason for an exception; logs a fault."""
+    logged, ws._logged = ws._logged, None  # the exception refers to `ws`
     if logged is error:
-        return ws.close_code or _NORMAL, ""  # as close_after() has closed the connection
+        return ws.close_code or _NORMAL, ""  # close_after() has closed the connection
     if ws.close_code is not None and _is_of_closed(error):
-        return _NORMAL, ""  # sent to nobody
+        return _NORMAL, ""  # not sent
     code, reason = _code_and_reason(error)
     if code == _FAULT:
         shown = ascii(ws._request.path)[1:-1]
@@ -130,5 +130,5 @@ def _is_of_closed(error: Exception) -> bool:
 
 
 def _cut(reason: str) -> str:
-    """Returns as much of a text as a close frame can have."""
+    """Cuts text to the length that a close frame allows."""
     return reason.encode("utf-8", "replace")[:_MOST_REASON_BYTES].decode("utf-8", "ignore")

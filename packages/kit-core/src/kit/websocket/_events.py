@@ -68,14 +68,14 @@ def check_events(events: Any, function: Any) -> WSEvents:
         if each is not None and not callable(each):
             problem = f"returned {each!r:.100} as {name}, expected a function (event, ws)"
             raise HandlerError(describe(function), problem)
-    return events  # type: ignore[return-value]  # as just checked
+    return events  # type: ignore[return-value]  # checked above
 
 
 async def run_events(events: WSEvents, ws: WebSocket) -> None:
     """Calls the functions of a connection until it is closed, one after another.
 
-    An exception is passed to `on_error`, if there is one, and the connection continues; otherwise
-    it ends the connection. `on_close` is called in any case, shielded from cancellation.
+    If there is an `on_error`, it gets exceptions, and the connection continues; otherwise, an
+    exception ends the connection. `on_close` is always called, shielded from cancellation.
     """
     try:
         await _call(events, "on_open", Open(), ws)
@@ -88,7 +88,7 @@ async def run_events(events: WSEvents, ws: WebSocket) -> None:
         if events.get("on_close") is not None:
             code = ws.close_code or _BROKE_OFF
             closed = Closed(code, ws.close_reason, code != _BROKE_OFF)
-            with CancelScope(shield=True):  # it may wait, also if the others were cancelled
+            with CancelScope(shield=True):  # it may wait, even if the others were cancelled
                 await _call(events, "on_close", closed, ws)
 
 
@@ -101,8 +101,8 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
     except BaseException as raised:
         error = find_fault(raised)
         if isinstance(error, WebSocketDisconnectedError) and ws.close_code is not None:
-            return  # this client has left; otherwise it is the error of another connection
+            return  # this client has disconnected; otherwise, another connection raised the error
         on_error = events.get("on_error")
         if on_error is None:
-            raise error  # noqa: B904 - it has its cause
+            raise error  # noqa: B904 - the error has its own cause
         await call(on_error, Raised(error), ws)

@@ -22,7 +22,7 @@ KEY = "kit.websocket"
 # SPEC: ASGI WebSocket, "WebSocket Connection Scope": servers may leave these out.
 _OPTIONAL = {"headers": (), "query_string": b"", "root_path": "", "scheme": "ws"}
 _SCHEMES = {"ws": "http", "wss": "https"}
-# SPEC: RFC 6455 section 4.2.2: the server writes these itself. The others describe a body.
+# SPEC: RFC 6455 section 4.2.2: the server writes some of these itself; the others describe a body.
 _NOT_SENT = frozenset(
     (
         b"connection",
@@ -38,16 +38,16 @@ _NOT_SENT = frozenset(
 
 
 class Handshake:
-    """A handshake without a response yet. For packages that forward connections, and for hosts.
+    """A pending handshake, for packages that forward connections, and for hosts.
 
-    A host, such as a server or a test client, creates one and handles the request with its `scope`.
-    If `is_accepted`, it runs `converse`; otherwise, it sends the response and awaits `end`. On an
-    earlier failure or cancellation, it calls `close` and awaits `end` with the exception. A handler
-    calls `accept`, and returns its response.
+    A host, such as a server or a test client, creates a handshake and handles a request with its
+    `scope`. If `is_accepted` is True, the host runs `converse`; otherwise, it sends the response
+    and awaits `end`. On an earlier failure or cancellation, it calls `close` and awaits `end` with
+    the exception. A handler calls `accept` and returns its response.
 
     Args:
         scope: The ASGI scope of type `websocket`.
-        receive: Returns the messages of the server. `websocket.connect` has been received.
+        receive: Receives messages from the server, after `websocket.connect`.
         send: Sends messages to the server.
 
     Attributes:
@@ -79,9 +79,9 @@ class Handshake:
         """Returns the response that accepts the connection, unless middleware replaces it.
 
         Args:
-            conversation: Called with `(receive, send)`, the messages of ASGI, once the connection
-                is accepted; the connection is over when it returns. It returns the exception that
-                ended it, or None.
+            conversation: Called with ASGI's `(receive, send)` once the connection is accepted; the
+                connection ends when it returns. It returns the exception that ended the
+                connection, or None.
             protocol: The subprotocol.
             headers: Header lines of the response.
             on_refusal: Called if the connection is not accepted in the end.
@@ -107,7 +107,7 @@ class Handshake:
         return False
 
     def close(self) -> None:
-        """Notifies the handler that accepted, if one did, that no conversation will run."""
+        """Notifies a handler that accepted the connection that no conversation will run."""
         refuse, self._on_refusal = self._on_refusal, None
         self._conversation = None
         if refuse is not None:
@@ -120,7 +120,7 @@ class Handshake:
             response: The final response, whose headers are sent.
 
         Returns:
-            The exception that ended the conversation, which was logged, or None.
+            The exception that ended the conversation, already logged, or None.
 
         Raises:
             RuntimeError: If no handler has accepted the connection.
@@ -154,7 +154,7 @@ class Handshake:
         return await conversation(self._receive, self._send)
 
     def end_with(self, on_end: Callable[[BaseException | None], Awaitable[None]]) -> None:
-        """Adds a function that `end` calls; for `Kit.fetch`, where the request lasts until then.
+        """Adds a function that `end` calls; for `Kit.fetch`, whose request lasts until then.
 
         Args:
             on_end: Called with the exception that ended the conversation or the handshake, or None.
@@ -162,7 +162,7 @@ class Handshake:
         self._on_end.append(on_end)
 
     async def end(self, failure: BaseException | None = None) -> None:
-        """Ends the requests of `Kit.fetch` that handled the handshake; `converse` does so itself.
+        """Ends the `Kit.fetch` requests that handled the handshake; `converse` does this itself.
 
         Args:
             failure: The exception that ended the conversation or the handshake, or None.
@@ -172,7 +172,7 @@ class Handshake:
             await on_end(failure)
 
     async def receive_http(self) -> Message:
-        """Returns the messages of the GET request that the handshake is: no body, then the end.
+        """Receives the messages of the handshake's GET request: an empty body, then the end.
 
         SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
         """

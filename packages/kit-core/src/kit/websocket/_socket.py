@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An accepted connection: sends and receives messages, and notices that the client has left."""
+"""An accepted connection: sends and receives messages, and notices disconnects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 from anyio import Event, move_on_after, sleep
 from anyio.lowlevel import checkpoint
 
-from kit._json import decode, decode_as, encode, is_malformed
 from kit.authoring.cancellation import find_fault
 from kit.authoring.event_loops import running_trio
 from kit.concurrency import DetachedTask, Signal
@@ -21,6 +20,7 @@ from kit.concurrency._tasks import start_task
 from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
 from kit.request import KitRequest
+from kit.web._json import decode, decode_as, encode, is_malformed
 
 from ._handshake import Message, Receive, Send
 
@@ -31,20 +31,20 @@ T = TypeVar("T")
 
 _logger = logging.getLogger("kit")
 
-# The maximum size of messages that the handler hasn't received yet. Beyond it, the server stops
-# reading, and the client has to wait.
+# The maximum number and size of messages that the handler hasn't received yet. Beyond these, the
+# server stops reading, and the client has to wait.
 _MOST_AHEAD = 16
 _MOST_AHEAD_BYTES = 64 * 1024
 # A handler that sends this often without receiving lets other tasks run.
 _SENDS_IN_A_ROW = 32
 _MOST_BYTES_PER_CHARACTER = 4  # RFC 3629, section 3
 # How long close() waits for a client that doesn't read, and how long the server may then take to
-# drop it: uvicorn with websockets takes 30 seconds, and never does if it is interrupted.
+# drop the client: uvicorn with websockets takes 30 seconds, and never drops it if interrupted.
 _CLOSE_TIMEOUT_S = 10.0
 _DROP_TIMEOUT_S = 40.0
-# How long a handler may take to receive by itself, and then to notice that the client has left.
+# How long a handler may take to receive by itself, and then to notice a disconnect.
 _PATIENCE_S = 1.0
-# For one that may have something to do for a message that it got, or may receive the rest.
+# The same for a handler that may still be handling a message, or may receive the remaining ones.
 _LONG_PATIENCE_S = 10.0
 
 _OPEN = ReadyState.OPEN
@@ -100,9 +100,9 @@ class WebSocket:
         self._reason = ""
         self._is_sending = False
         self._senders: deque[Event] = deque()  # tasks that wait for their turn to send
-        self._sends = 0  # in a row, while no task receives
+        self._sends = 0  # consecutive sends while no task receives
         self._is_receiving = False
-        self._has_received = False  # whether the handler ever has
+        self._has_received = False  # whether the handler has ever received
         self._has_noticed = False  # whether the handler knows that the connection is closed
         self._timer: Any = None
         self._reader: DetachedTask | None = None  # None as long as the handler receives by itself
@@ -140,13 +140,13 @@ class WebSocket:
         return self._reason
 
     async def send(self, data: str | bytes, /) -> None:
-        """Sends a message, and waits until the server has taken it.
+        """Sends a message, and waits until the server has accepted it.
 
         Several tasks may send; messages are sent in the order of the calls. If a timeout cancels
-        the call, its message may have been sent or not.
+        the call, its message may or may not have been sent.
 
         Args:
-            data: str is sent as a text message, bytes as a binary one.
+            data: A str is sent as a text message, bytes as a binary message.
 
         Raises:
             TypeError: If it is neither.
@@ -168,7 +168,7 @@ class WebSocket:
                 self._sends += 1
                 if self._sends > 1:
                     self._start_reader()
-                if self._sends % _SENDS_IN_A_ROW == 2:  # also at once, so that the reader begins
+                if self._sends % _SENDS_IN_A_ROW == 2:  # early, too, so that the reader begins
                     await checkpoint()
             if self._state is _CLOSED:
                 raise self._disconnected()
@@ -186,7 +186,7 @@ class WebSocket:
             data: The value, see `Context.json`.
 
         Raises:
-            TypeError: If the value can't be encoded; the message says what and where.
+            TypeError: If the value can't be encoded; the message names the part and its place.
             WebSocketDisconnectedError: If the connection is closed.
         """
         await self.send(encode(data).decode())
@@ -195,7 +195,7 @@ class WebSocket:
         """Waits for the next message.
 
         Returns:
-            A str for a text message, bytes for a binary one.
+            A str for a text message, bytes for a binary message.
 
         Raises:
             WebSocketDisconnectedError: If the connection is closed.
@@ -235,10 +235,10 @@ class WebSocket:
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Closes the connection; it receives no more messages. Does nothing if it is closed.
 
-        Waits until the messages before are sent. If the client hasn't read them within 10 seconds,
+        Waits until previous messages are sent. If the client hasn't read them within 10 seconds,
         the connection is given up: tasks that wait for their turn to send get a
-        `WebSocketDisconnectedError`, and after the handler it is up to the server to drop the
-        client. A task that the server keeps waiting goes on waiting: cancel it.
+        `WebSocketDisconnectedError`, and after the handler, the server must drop the client. A task
+        whose send blocks in the server keeps waiting, so cancel it.
 
         Args:
             code: The close code: 1000 to 1003, 1007 to 1014, or 3000 to 4999.
@@ -259,7 +259,7 @@ class WebSocket:
         await self._send_close()
 
     async def _send_close(self) -> None:
-        """Sends the close frame after the messages before it, unless another task has sent it."""
+        """Sends the close frame after previous messages, unless another task has sent it."""
         with move_on_after(_CLOSE_TIMEOUT_S) as patience:
             await self._send_close_in_turn()
         if patience.cancelled_caught:
@@ -268,7 +268,7 @@ class WebSocket:
             self._has_given_up = True
             self._stop_reading()
             while self._senders:
-                self._senders.popleft().set()  # they raise
+                self._senders.popleft().set()  # the waiting tasks then raise
 
     async def _send_close_in_turn(self) -> None:
         if self._is_sending:
@@ -295,8 +295,8 @@ class WebSocket:
         if self._state is _OPEN:
             await self.close(code, reason)
         elif self._state is not _CLOSED:
-            # Another task is closing, or was cancelled before its turn. The server would break off
-            # the connection if the app returned before the close frame.
+            # Another task is closing, or was cancelled before its turn. The server would abort the
+            # connection if the app returned before the close frame.
             await self._send_close()
         if self._has_given_up:
             with move_on_after(_DROP_TIMEOUT_S):
@@ -306,7 +306,7 @@ class WebSocket:
             await self._reader.cancel_and_wait()
 
     async def _drop(self) -> None:
-        """Lets the server drop a client that doesn't read, as far as it does so."""
+        """Makes the server drop a client that doesn't read, if the server supports this."""
         if self._is_sending:
             await self._wait_for_turn()
         try:
@@ -371,17 +371,17 @@ class WebSocket:
         if data is None:
             self._has_ended = True
             self._leave(message.get("code"), message.get("reason"))
-        return None if self._has_ended else data  # close() may have been called meanwhile
+        return None if self._has_ended else data  # close() may have been called during the wait
 
     def _leave(self, code: int | None, reason: str | None) -> None:
-        """Notes why the client has left, once that is known; not if the app closed before."""
+        """Records why the client disconnected, unless the app closed the connection before."""
         if self._state is _OPEN or self._code == _BROKE_OFF:
             self._state = _CLOSED
             self._code = code or 1005
             self._reason = reason or ""
 
     async def _wait_for_turn(self) -> None:
-        """Waits until the tasks that sent before have sent."""
+        """Waits until previous senders have sent."""
         turn = Event()
         self._senders.append(turn)
         try:
@@ -399,11 +399,11 @@ class WebSocket:
         else:
             self._is_sending = False
 
-    # A handler that doesn't receive wouldn't notice that the client has left. So another task
-    # receives for it, up to a limit: the client should wait if the handler can't keep up.
+    # A handler that doesn't receive wouldn't notice a disconnect. Another task therefore receives
+    # for it, up to a limit: the client should wait if the handler can't keep up.
 
     def _start(self, cancel: Callable[[], object], cancel_on_disconnect: bool) -> None:
-        """Makes the handler notice that the client has left.
+        """Makes the handler notice a disconnect.
 
         Args:
             cancel: Cancels the handler.
@@ -411,8 +411,8 @@ class WebSocket:
         """
         self._cancel_handler = cancel
         self._cancels_on_disconnect = cancel_on_disconnect
-        # A server that isn't written in Python, as granian, loses messages if its `receive` is
-        # cancelled, e.g. by a timeout, and doesn't wake it when the connection is closed here.
+        # A server that isn't written in Python, such as granian, loses messages if its `receive` is
+        # cancelled, e.g. by a timeout, and doesn't wake it when the app closes the connection.
         is_native = self._receive.__class__ is BuiltinMethodType
         if cancel_on_disconnect or is_native or running_trio() is not None:
             self._start_reader()
@@ -450,9 +450,9 @@ class WebSocket:
                 self._cancel_handler()
 
     def _patience_s(self) -> float | None:
-        """Returns how long the handler may take to notice that the client leaves now.
+        """Returns how long the handler may take to notice a disconnect that happens now.
 
-        None if it notices at once, works for a message that it got, or is closing the connection.
+        None if the handler notices at once, handles a message, or is closing the connection.
         """
         if self._state is ReadyState.CLOSING:
             return None
@@ -465,7 +465,7 @@ class WebSocket:
         return _LONG_PATIENCE_S if self._ahead else _PATIENCE_S
 
     def _stop_reading(self) -> None:
-        """Ends what `_start` has started, without waiting for it."""
+        """Stops the reader that `_start` started, without waiting for it."""
         if self._timer is not None:
             self._timer.cancel()
         if self._reader is not None:

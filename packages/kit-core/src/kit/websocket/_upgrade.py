@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`upgrade_websocket`: accepts a handshake, and runs the connection that it opens."""
+"""`upgrade_websocket`: accepts a handshake and runs the connection."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from ._socket import WebSocket
 
 _logger = logging.getLogger("kit")
 
-# What uvicorn and hypercorn let through.
+# The default limit of uvicorn and hypercorn.
 _MOST_BYTES = 16 * 1024 * 1024
 
 # First parameters of functions that were written for another framework.
@@ -65,7 +65,7 @@ H = TypeVar("H", bound=BindableWebSocket)
 
 
 class Upgrades(Protocol):
-    """What `upgrade_websocket(...)` without a function returns: a decorator."""
+    """The decorator that `upgrade_websocket(...)` returns if it gets no function."""
 
     @overload
     def __call__(self, handler: H, /) -> H: ...
@@ -76,7 +76,7 @@ class Upgrades(Protocol):
 
 
 class UpgradeOptions(TypedDict, total=False):
-    """The options of `upgrade_websocket`, see there."""
+    """The options of `upgrade_websocket`; see its documentation."""
 
     origins: str | Iterable[str] | IsAllowedOrigin | None
     protocols: str | Iterable[str]
@@ -108,25 +108,26 @@ def upgrade_websocket(
     """Turns a function into a GET handler that accepts WebSocket connections.
 
     A request that isn't a handshake gets 426, a handshake from a page of another origin 403, and
-    one that offers only unknown subprotocols 400. All three are HTTPExceptions.
+    a handshake that offers only unknown subprotocols 400. All three are HTTPExceptions.
 
     Args:
         function: `async def handler(c, ws)`; the connection stays open as long as it runs. Or, as
             in Hono, `def create_events(c)`, which returns `WSEvents`. Or a function below
             `@typed` that takes a `WebSocket`. If omitted, returns a decorator.
         origins: The origins whose pages may connect: one or several, such as
-            `https://example.com`; `"*"` for all of them; or a function `(origin, c)`, plain or
-            async, that returns whether one may. Default: the origin of the app, by the Host header;
-            a list replaces it. A handshake without an origin is accepted, since only browsers
-            send one. Browsers don't apply CORS to WebSockets, but send cookies, so this
+            `https://example.com`; `"*"` for all origins; or a function `(origin, c)`, plain or
+            async, that returns whether an origin may connect. Default: the app's own origin, by the
+            Host header; a list replaces it. A handshake without an origin is accepted, since only
+            browsers send one. Browsers don't apply CORS to WebSockets, but send cookies, so this
             check protects users who are logged in.
         protocols: The subprotocols that the handler supports, best first. The first one that the
             client offers is chosen; clients that offer none may connect as well.
-        max_message_size_bytes: Largest message to receive, by default 16 MiB; a larger one closes
-            the connection with 1009. None for no limit. Limits of the server apply first.
-        cancel_on_disconnect: Whether the handler is cancelled when the client leaves, even if
-            messages are left to receive. A client that has sent 16 messages or 64 KiB more than the
-            handler has received is noticed only when the handler catches up. Default: no.
+        max_message_size_bytes: Largest message to receive; a larger one closes the connection with
+            1009. None: no limit. The server's limits apply first. Default: 16 MiB.
+        cancel_on_disconnect: Whether the handler is cancelled when the client disconnects, even if
+            there are messages to receive. If the client has sent 16 messages or 64 KiB more than
+            the handler has received, its disconnect is noticed only when the handler catches up.
+            Default: False.
 
     Returns:
         The handler, or the decorator.
@@ -175,8 +176,8 @@ class _Terms(NamedTuple):
 def _make_handler(function: Any, terms: _Terms) -> Any:
     if get_facts(function).others.get("kit_websocket"):
         raise TypeError(
-            f"upgrade_websocket() was given {describe(function)}, which it has made a handler "
-            "before: call it once"
+            f"upgrade_websocket() was given {describe(function)}, which is already its result: "
+            "call it once"
         )
     if is_bindable(function, websocket=True):
         return _BoundUpgrade(function, terms)
@@ -184,7 +185,7 @@ def _make_handler(function: Any, terms: _Terms) -> Any:
 
 
 def _make_upgrade(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any]:
-    """Returns the handler; `function` is for its name, its metadata and errors."""
+    """Returns the handler; `function` provides the name, the metadata and the text of errors."""
     may_connect, protocols, most, cancels = terms
 
     async def upgrade(c: Context[Any, Any]) -> Response:
@@ -238,7 +239,7 @@ class _BoundUpgrade:
             return self._handler(*args, **kwargs)
         c = args[0]
         routes = c.matched_routes
-        place = ("ALL", "/*")  # as the handler of not_found
+        place = ("ALL", "/*")  # used as the handler of not_found
         if routes:
             route = routes[c.req.route_index]
             place = (route.method, route.path)
@@ -255,7 +256,7 @@ class _BoundUpgrade:
 
 
 def _make_origin_check(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] | None:
-    """Returns the function that checks an origin; None if all of them may connect."""
+    """Returns the function that checks an origin; None if all origins may connect."""
     if origins is None:
         return lambda origin, c: is_own_origin(origin, c.req.url)
     if isinstance(origins, str) and origins == "*":
@@ -269,7 +270,7 @@ def _make_origin_check(check: OptionChecks, origins: Any) -> Callable[[str, Any]
 
 
 def _make_begin(function: Any) -> _Begin:
-    """Returns a function that takes a handshake and returns one that runs the connection."""
+    """Returns a function that takes a handshake and returns the connection's handler."""
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
     shown = behind_wrappers(function)
@@ -293,7 +294,7 @@ async def _check_origin(
     origin: str, c: Context[Any, Any], may_connect: Callable[[str, Any], Any]
 ) -> None:
     """Rejects a handshake from a page of a forbidden origin."""
-    # Two headers are joined by a comma, which no origin has: a function might look at the end.
+    # Two headers are joined by a comma, which no origin has; a function might check only the end.
     allowed: Any = "," not in origin and may_connect(origin, c)
     if is_awaitable(allowed):
         allowed = await settle(allowed, "upgrade_websocket(origins=...)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HTTP by its standards, for any program that speaks it: fields, media types, conditions, origins.
+"""HTTP standards for any program that uses HTTP: fields, media types, conditions, origins.
 
-Nothing in it is of Kit: the functions take and return text, numbers and plain callables.
+No function uses Kit objects: they take and return text, numbers and plain callables.
 """

@@ -14,7 +14,7 @@ _LINK_LOCAL = 0xFE80 >> 6
 
 
 # PERF: the same clients send many requests. The longest address has 45 characters, the name of a
-# network interface 15; longer text isn't cached, and much longer text not even parsed.
+# network interface 15. Longer text isn't cached, and much longer text isn't even parsed.
 _LONGEST_KEPT = 64
 _LONGEST = 512
 _KEPT = 1024
@@ -32,7 +32,7 @@ def parse_address(text: str | None) -> IPv4Address | IPv6Address | None:
 
     Returns:
         The address; for an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), the IPv4 address.
-        None if it isn't a str with an address, or has a zone but isn't link-local.
+        None if `text` isn't a str with an address, or has a zone but isn't link-local.
     """
     if not isinstance(text, str):  # ip_address would read an int, or bytes, as an address
         return None

@@ -83,7 +83,7 @@ def evaluate(
         etag: The ETag of the current representation, with its quotes; None if it has none. If the
             text may be malformed, pass the result of `parse_entity_tag` instead.
         last_modified: When the current representation was modified, in seconds since
-            1970-01-01 00:00:00 UTC; None if that is unknown.
+            1970-01-01 00:00:00 UTC; None if unknown.
         exists: Whether there is a current representation. Without one, `etag` and `last_modified`
             are ignored.
 
@@ -131,9 +131,9 @@ def range_applies(
     Args:
         get: Returns the value of a request header, e.g. the `get` of headers.
         etag: The ETag of the current representation, with its quotes; None if it has none. A weak
-            one never matches.
+            ETag never matches.
         last_modified: When the current representation was modified, in seconds since
-            1970-01-01 00:00:00 UTC; None if that is unknown.
+            1970-01-01 00:00:00 UTC; None if unknown.
         date_is_strong: Whether a date in If-Range matches if it equals `last_modified`. Otherwise
             no date ever matches. Pass True only if no two representations of the resource have the
             same date: it never changes twice within one second, and its codings have different
@@ -162,14 +162,14 @@ def range_applies(
 def omitted_when_not_modified(
     names: Collection[str], *, retained: Iterable[str] = ()
 ) -> frozenset[str]:
-    """Returns the headers of a 200 that a 304 omits: those that describe the content.
+    """Returns the headers of a 200 that a 304 omits, because they describe the content.
 
     They include Last-Modified only if there is an ETag, since caches rely on it otherwise
     (RFC 9110, section 15.4.5).
 
     Args:
         names: The names of the headers of the 200, in lower case.
-        retained: Names of headers to keep nevertheless, in lower case.
+        retained: Names of headers to keep anyway, in lower case.
     """
     omitted = _OF_THE_CONTENT.intersection(names).difference(retained)
     return omitted if "etag" in names else omitted - {"last-modified"}
@@ -226,7 +226,7 @@ def _is_named(listed: str, etag: str | EntityTag | None, *, is_read: bool) -> bo
     if "*" in members:
         return True
     tags = [tag for member in members if (tag := parse_entity_tag(member)) is not None]
-    # APPSEC: it prevents overwriting, so a malformed value must not let a write pass.
+    # APPSEC: the header prevents overwriting, so a malformed value must not let a write pass.
     if not is_read and (not tags or len(tags) < len(members)):
         return True
     return _is_among(tags, etag, strong=False)

@@ -24,8 +24,8 @@ def parse_basic(value: str | None) -> str | None:
         value: The value of Authorization; None if the header is absent.
 
     Returns:
-        The name, a colon and the password, decoded as UTF-8; None for a header that is absent,
-        malformed, or of another scheme.
+        The name, a colon and the password, decoded as UTF-8; None if the header is absent,
+        malformed, or uses another scheme.
 
     SPEC: RFC 7617, section 2.
     """

@@ -17,7 +17,7 @@ _TIME = "(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})"
 _IMF_FIXDATE = re.compile(
     f"(?:{'|'.join(_DAYS)}), (?P<day>[0-9]{{2}}) {_MONTH} (?P<year>[0-9]{{4}}) {_TIME} GMT"
 )
-# SPEC: the two obsolete formats, which recipients have to accept.
+# SPEC: the two obsolete formats, which recipients must accept.
 _ASCTIME = re.compile(
     f"(?:{'|'.join(_DAYS)}) {_MONTH} (?P<day>[ 0-9][0-9]) {_TIME} (?P<year>[0-9]{{4}})"
 )
@@ -68,7 +68,7 @@ def parse_http_date(value: str | None, *, now: float | None = None) -> int | Non
     """
     if value is None or len(value) > _LONGEST_DATE:  # PERF: keeps long text out of the cache
         return None
-    # Not from the cache, since the result depends on the clock.
+    # RFC 850 dates bypass the cache, since the result depends on the clock.
     return _parsed_rfc_850(value, now) if "-" in value else _parsed(value)
 
 

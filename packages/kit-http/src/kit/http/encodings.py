@@ -22,9 +22,9 @@ _ALIASES = {"x-compress": "compress", "x-gzip": "gzip"}
 def choose_encoding(accept_encoding: str | None, available: Iterable[str]) -> str | None:
     """Chooses the content coding of a response according to Accept-Encoding (section 12.5.3).
 
-    The coding with the highest quality is chosen; among equals, the first available one. A coding
-    that the client doesn't list has the quality of `*`, if present. Identity is acceptable as the
-    last choice, unless the client lists it or excludes it with `*;q=0`.
+    The coding with the highest quality wins; if qualities are equal, the first available one. A
+    coding that the client doesn't list has the quality of `*`, if present. Identity is acceptable
+    as the last choice, unless the client lists it or excludes it with `*;q=0`.
 
     Names are case-insensitive; `x-gzip` and `x-compress` mean `gzip` and `compress` (section
     8.4.1). If a coding is listed more than once, a quality of 0 takes precedence, then the highest
@@ -32,12 +32,12 @@ def choose_encoding(accept_encoding: str | None, available: Iterable[str]) -> st
 
     Args:
         accept_encoding: The value of Accept-Encoding; several lines are joined with commas. None if
-            the header is absent: then nothing is encoded.
+            the header is absent; nothing is then encoded.
         available: The available codings in order of preference, without identity.
 
     Returns:
         One of `available`, in the same spelling, or `identity`. None if the client excludes all of
-        them and identity too: respond with a 406, or ignore the header (section 12.5).
+        them, including identity: respond with a 406, or ignore the header (section 12.5).
 
     Raises:
         TypeError: If `available` is a str instead of a list or tuple.

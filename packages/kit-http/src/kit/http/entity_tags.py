@@ -59,7 +59,7 @@ class EntityTag(_Fields):
 
     @classmethod
     def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
-        # `_replace` calls this, so it has to check the fields too.
+        # `_replace` calls this method, so it must check the fields, too.
         return cls(*iterable)
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ def parse_entity_tag(value: str) -> EntityTag | None:
         The tag; None if the text is malformed, e.g. has no quotes.
     """
     found = _ENTITY_TAG.fullmatch(value)
-    # PERF: the pattern has checked the fields, so the constructor need not.
+    # PERF: the pattern has checked the fields, so the constructor doesn't need to.
     return tuple.__new__(EntityTag, (found[2], found[1] is not None)) if found else None
 
 
@@ -127,9 +127,9 @@ def split_entity_tags(value: str) -> list[str]:
 
 
 def weaken(etag: str) -> str:
-    """Returns an entity tag as a weak one (section 8.8.1).
+    """Returns the weak form of an entity tag (section 8.8.1).
 
-    If the bytes of a response change but not its meaning, its ETag has to be weak.
+    If the bytes of a response change but its meaning doesn't, its ETag must be weak.
 
     Args:
         etag: The value of an ETag header. Text that isn't a strong entity tag is returned

@@ -39,7 +39,7 @@ _QUOTED_VALUE = re.compile(r'[^";,]*+"[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>")[ \t]*+
 _PLAIN_VALUE = re.compile(r'[^";,]*(?:".*)?', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _LONGEST_ACCEPT = 65_536
-# SPEC: section 12.4.2 allows digits and a dot. Other spellings of numbers are accepted too.
+# SPEC: section 12.4.2 allows digits and a dot. Other spellings of numbers are also accepted.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity")
 
 
@@ -58,7 +58,7 @@ class Accepted(NamedTuple):
 
 
 def is_token(text: str) -> bool:
-    """Returns whether a text is a token: a method, the name of a field or of a parameter.
+    """Returns whether a text is a token, such as a method or the name of a field or parameter.
 
     Args:
         text: The text to check.
@@ -128,7 +128,7 @@ def parse_accept(value: str | None) -> list[Accepted]:
     if len(value) > _LONGEST_ACCEPT:  # APPSEC: members take 100 times the memory of their text
         value = value[:_LONGEST_ACCEPT]
     accepted = _accepted_quoted(value) if '"' in value else _accepted_plain(value)
-    # PERF: most clients send them in this order.
+    # PERF: most clients send members in this order.
     if any(one.q < other.q for one, other in pairwise(accepted)):
         accepted.sort(key=_by_quality)
     return accepted

@@ -33,7 +33,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 class ForwardedNode(NamedTuple):
-    """The address of a client, as a proxy has reported it.
+    """The address of a client, as reported by a proxy.
 
     Attributes:
         address: The IP address in the proxy's notation: call `parse_address` before you compare it.
@@ -47,8 +47,8 @@ class ForwardedNode(NamedTuple):
 def parse_x_forwarded_for(value: str, hops: int) -> ForwardedNode | None:
     """Returns the address that a trusted proxy has appended to X-Forwarded-For.
 
-    The header has no standard. `2001:db8::1:5000` is an address without a port: an IPv6 address
-    with a port is in brackets.
+    The header has no standard. An IPv6 address with a port is in brackets, so `2001:db8::1:5000` is
+    an address without a port.
 
     Args:
         value: The value; several lines are joined with commas.
@@ -59,7 +59,7 @@ def parse_x_forwarded_for(value: str, hops: int) -> ForwardedNode | None:
         The address; None if there are too few members, or if this one isn't an IP address, with or
         without a port.
     """
-    # APPSEC: plain commas, since a quote sent by the client must not hide what proxies append.
+    # APPSEC: split at plain commas, since a client's quote must not hide members from proxies.
     members = value.rsplit(",", hops)
     if len(members) < hops:
         return None
@@ -81,8 +81,8 @@ def parse_forwarded(value: str, hops: int) -> ForwardedNode | None:
 
     SPEC: RFC 7239, sections 4 and 6.
     """
-    # APPSEC: read from the right, so that nothing sent by the client, such as an open quote, can
-    # hide what proxies append. Only their elements have to be well-formed.
+    # APPSEC: read from the right, so that text from the client, such as an open quote, can't hide
+    # elements that proxies append. Only the proxies' elements must be well-formed.
     backwards = value[::-1]
     position = 0
     while True:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ("decode_component", "decode_path", "merge_path", "parse_url_path", "slash_location")
 
-# Decoded, `/` would separate segments, and `?` and `#` would end the path in a URL. A parameter is
-# decoded again when it is read, so `%` stays too. The others are the bytes that aren't UTF-8, as
-# the error handler surrogateescape decodes them.
+# A decoded `/` would separate segments, and `?` and `#` would end the path in a URL. A parameter is
+# decoded again when it is read, so `%` also stays. The other entries are bytes that aren't UTF-8,
+# as decoded by the error handler surrogateescape.
 _KEPT = {ord(each): f"%{ord(each):02X}" for each in "/?#%"} | {
     0xDC00 + byte: f"%{byte:02X}" for byte in range(0x80, 0x100)
 }
@@ -28,32 +28,31 @@ def decode_component(text: str) -> str:
         text: Percent-encoded text.
 
     Returns:
-        The decoded text. Runs of escapes that aren't UTF-8 aren't changed, whereas JavaScript would
-        throw.
+        The decoded text. Runs of escapes that aren't UTF-8 stay unchanged; JavaScript would throw.
     """
     return _escapes().sub(_decode_run, text)
 
 
 def decode_path(text: str) -> str:
-    """Decodes a path for routing. Routers, guards and everything behind them read the same path.
+    """Decodes a path for routing, so that routers, guards and all later code read the same path.
 
-    All escapes are decoded, except those of `/`, `?`, `#` and `%`, and of bytes that aren't UTF-8.
-    Those are written in upper case (`%2f` becomes `%2F`), so that a path has one spelling.
+    All escapes are decoded, except the escapes of `/`, `?`, `#` and `%`, and of bytes that aren't
+    UTF-8. These are written in upper case (`%2f` becomes `%2F`), so that a path has one spelling.
 
     Unlike decodeURI, this also decodes the escapes of `$ & + , : ; = @`, which mean the same as
-    the characters within a segment (WHATWG URL, section 4.4): a guard on `/@private/*` is also one
-    for `/%40private/a`.
+    the characters within a segment (WHATWG URL, section 4.4): a guard on `/@private/*` also
+    protects `/%40private/a`.
 
     Args:
         text: Percent-encoded path.
 
     Returns:
-        The routing path. Decoding it again doesn't change it. A `%` that begins no escape becomes
-        `%25` if it would begin one in the decoded path, as in `%%361`.
+        The routing path. Decoding it again doesn't change it. A `%` that doesn't begin an escape
+        becomes `%25` if it would begin one in the decoded path, as in `%%361`.
     """
     decoded = _decoded(text)
-    # Decoded once more, as a parameter or a part of a file's path, it would be another path than
-    # the one that guards are matched with.
+    # If it were decoded once more, as a parameter or a part of a file's path, it would differ from
+    # the path that guards are matched with.
     if "%" in decoded and _lone_percent().search(text):
         plain = _decoded(_lone_percent().sub("%25", text))
         if _decoded_whole(plain) != _decoded_whole(decoded):
@@ -62,7 +61,7 @@ def decode_path(text: str) -> str:
 
 
 def parse_url_path(url: str) -> str:
-    """Returns the routing path of an absolute URL, decoded as `decode_path` does.
+    """Returns the routing path of an absolute URL, decoded by `decode_path`.
 
     Args:
         url: A URL with scheme and host, e.g. `http://localhost/users?page=2`.
@@ -106,9 +105,10 @@ def merge_path(base: str, path: str) -> str:
 def slash_location(url: str, *, with_slash: bool) -> str:
     """Returns a Location that leads to the same path with or without a slash at its end.
 
-    It is relative to the path of the request (RFC 9110, section 10.2.2; RFC 3986, section 5.2). So
-    neither the Host header nor a path such as `//other.example` can lead to another host, and it
-    is right behind a proxy and below a mount, which may have removed the start of the path.
+    The Location is relative to the request's path (RFC 9110, section 10.2.2; RFC 3986, section
+    5.2). Neither the Host header nor a path such as `//other.example` can therefore lead to another
+    host, and the Location also works behind a proxy and below a mount, which may have removed the
+    start of the path.
 
     Args:
         url: The URL of the request, with or without a slash at the end of its path.
@@ -135,7 +135,7 @@ def _escapes() -> re.Pattern[str]:
 
 @cache
 def _lone_percent() -> re.Pattern[str]:
-    """Returns the expression for a percent sign that begins no escape."""
+    """Returns the expression for a percent sign that doesn't begin an escape."""
     import re
 
     return re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -161,7 +161,7 @@ def _decoded_whole(path: str) -> str:
 
 
 def _decode_run_but_kept(match: re.Match[str]) -> str:
-    # Byte by byte, unlike `_decode_run`: what a URL encodes, such as `"` beside `%FF`, is decoded
-    # whatever it is next to, so that encoding a path and decoding it again doesn't change it.
+    # Byte by byte, unlike `_decode_run`: characters that a URL encodes, such as `"`, are decoded
+    # even next to `%FF`, so that encoding a path and decoding it again doesn't change it.
     run = bytes.fromhex(match[0].replace("%", ""))
     return run.decode("utf-8", "surrogateescape").translate(_KEPT)

@@ -24,7 +24,7 @@ class ResponseHeaders(Protocol):
 
 
 def add_vary(headers: ResponseHeaders, *names: str) -> None:
-    """Adds names to Vary, the request headers that the response depends on.
+    """Adds names to Vary, which lists the request headers that the response depends on.
 
     Args:
         headers: The headers of the response.

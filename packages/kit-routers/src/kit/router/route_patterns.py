@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kit import interface  # its errors are imported when they are raised
 
-# PERF: `kit.router.patterns` is imported where it is used: most patterns don't need it.
+# PERF: functions import `kit.router.patterns`, since most patterns don't need it.
 
 __all__ = ("check_literals", "check_syntax", "for_router", "forms")
 
@@ -14,7 +14,7 @@ def check_syntax(path: str, method: str | None = None) -> None:
     """Refuses a pattern in the syntax of another framework; see `kit.router.patterns.check_syntax`.
 
     Args:
-        path: The pattern as it was given.
+        path: The original pattern.
         method: The method of the route, for the error; None if there is none, or several.
 
     Raises:
@@ -47,7 +47,7 @@ def check_literals(path: str, method: str | None = None) -> None:
 def for_router(path: str) -> str:
     """Returns the pattern that a router gets for the pattern of a route.
 
-    Routers match decoded paths. So escaped braces and angle brackets in literal segments are
+    Routers match decoded paths. Escaped braces and angle brackets in literal segments are therefore
     decoded here, after the pattern was checked and before a router looks for expressions.
 
     Args:
@@ -78,8 +78,8 @@ def forms(base_path: str, path: str, method: str | None = None) -> list[tuple[st
         method: The method of the route, for the error; None if there is none.
 
     Returns:
-        Pairs of prefix and pattern: the given one, or one without the parameter and one in which
-        it is required.
+        Pairs of prefix and pattern: the given pair, or one without the parameter and one that
+        requires it.
 
     Raises:
         UnsupportedPathError: If a path could match both.

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Serves apps by RSGI, the interface of granian, and types for the objects that it passes.
+"""Serves apps through RSGI, granian's interface, and has types for RSGI's objects.
 
-`Kit` finds this package by itself, when granian asks for it. Use the types for code between a
-server and an app: a wrapper with its own `__rsgi__`, which calls the `__rsgi__` of the app.
+`Kit` finds this package by itself when granian uses RSGI. Use the types for code between a server
+and an app: a wrapper with its own `__rsgi__`, which calls the `__rsgi__` of the app.
 
     async def __rsgi__(self, scope: RsgiScope, protocol: RsgiHttp | RsgiWebSocket) -> None:
         print(scope.method, scope.path)
         await self.app.__rsgi__(scope, protocol)
 
-They are typing protocols for version 1.6 of RSGI. The classes of granian implement them.
+The types are typing protocols for version 1.6 of RSGI. granian's classes implement them.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def start_lifespan(app: Application, loop: asyncio.AbstractEventLoop) -> Callabl
         loop: The event loop of the server.
 
     Returns:
-        A function that stops it, and raises what that raises.
+        A function that stops the lifespan, and raises the exception of the shutdown.
 
     Raises:
         Exception: The exception of the startup.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Receives the body of an HTTP request, as the messages of ASGI."""
+"""Receives the body of an HTTP request as ASGI messages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class RequestBody:
     """Receives the body of a request, and waits for its client to disconnect.
 
     Args:
-        scope: The scope of the server.
-        protocol: The protocol of the server.
+        scope: The RSGI scope.
+        protocol: The RSGI protocol.
     """
 
     __slots__ = (
@@ -36,13 +36,13 @@ class RequestBody:
         self._scope = scope
         self._protocol = protocol
         self._body: ResumableRead[bytes] | None = None
-        self._missing: int | None = _UNREAD  # bytes of the body to come; None if that isn't known
+        self._missing: int | None = _UNREAD  # bytes of the body to come; None if unknown
         self._is_finished = False
         self._watcher: asyncio.Task[None] | None = None
         self._finish_waiter: asyncio.Future[None] | None = None
 
     async def receive(self) -> Message:
-        """Returns a part of the body, or that the client has disconnected.
+        """Returns a message with a part of the body, or that the client has disconnected.
 
         SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
         """
@@ -52,7 +52,7 @@ class RequestBody:
                 return {"type": "http.request", "body": b"", "more_body": False}
             self._body = ResumableRead(aiter(self._protocol).__anext__)
             if not self._is_http_1:
-                # From the beginning: once a stream was reset, granian no longer tells.
+                # Started at once, since granian no longer reports it after a stream was reset.
                 self._watcher = asyncio.get_running_loop().create_task(self._wait_for_client())
         if self._missing == 0:
             return await self._wait_for_disconnect()
@@ -63,19 +63,19 @@ class RequestBody:
         size = headers.get("content-length")
         if size is not None and size.isdecimal():
             return int(size)
-        # SPEC: RFC 9112 section 6.3: without either of the two, a request has no body.
+        # SPEC: RFC 9112 section 6.3: a request without either header has no body.
         is_bare = self._is_http_1 and "transfer-encoding" not in headers
         return 0 if is_bare else None
 
     async def _read_chunk(self, body: Any) -> Message:
         """Returns the next chunk of the body.
 
-        Over HTTP/1, a server ends the body in the same way if the client leaves in the middle of
-        it. Then there are bytes missing, or it is preceded by more than one empty chunk: granian's
-        sign of an error, and of trailers.
+        Over HTTP/1, a server ends the body in the same way if the client disconnects before its
+        end. Then bytes are missing, or several empty chunks precede the end: granian's sign of an
+        error, and of trailers.
 
-        Over HTTP/2, an empty frame may end the body (RFC 9113 section 6.1), and clients that stream
-        do so. If the client leaves, granian yields empty chunks without end.
+        Over HTTP/2, an empty frame may end the body (RFC 9113 section 6.1), as from clients that
+        stream. If the client disconnects, granian yields empty chunks forever.
         """
         empty_chunks = 0
         try:
@@ -87,7 +87,7 @@ class RequestBody:
                     return {"type": "http.request", "body": chunk, "more_body": self._missing != 0}
                 empty_chunks += 1
             is_cut = True
-        except EOFError:  # the response was sent meanwhile
+        except EOFError:  # the response was sent while reading
             return _DISCONNECT.copy()
         except StopAsyncIteration:
             ends_oddly = self._is_http_1 and empty_chunks > 1
@@ -122,7 +122,7 @@ class RequestBody:
         await self._protocol.client_disconnect()
 
     def finish(self) -> None:
-        """Ends reading, and waiting for the client: the response was sent."""
+        """Ends reading and waiting for the client, since the response was sent."""
         self._is_finished = True
         if self._watcher is not None:
             self._watcher.cancel()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sends the response to an HTTP request, whose ASGI messages the app sends."""
+"""Sends an app's ASGI messages as the RSGI response to an HTTP request."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _STATUSES_WITHOUT_CONTENT = (101, 204, 304)
 class ResponseSender:
     """Sends a response: whole, by the path of a file, or as a stream.
 
-    RSGI has no flow control: the server keeps what the client has not read yet in memory.
+    RSGI has no flow control: the server keeps data that the client has not read yet in memory.
 
     Args:
-        protocol: The protocol of the server.
+        protocol: The RSGI protocol.
         method: The method of the request.
-        on_end: Called once the whole response was handed to the server.
+        on_end: Called once the server has the whole response.
     """
 
     __slots__ = ("_has_length", "_head", "_method", "_on_end", "_protocol", "_transport")
@@ -52,10 +52,11 @@ class ResponseSender:
             await self._send_body(message["body"], is_last=not message.get("more_body", False))
 
     def _start(self, status: int, lines: Any) -> None:
-        """Keeps the head of a response, or sends it at once if its length is open.
+        """Keeps the head of a response, or sends it at once if the length is unknown.
 
-        The app sends whole responses with their length. A stream without one may be long in coming,
-        and its client waits for the head. With one, it starts with its first chunk.
+        The app sends whole responses with their length. A stream without a length may take long to
+        start, and its client waits for the head. A stream with a length starts with its first
+        chunk.
         """
         self._head = status, header_pairs(lines)
         self._has_length = b"content-length" in dict(lines)
@@ -89,8 +90,8 @@ class ResponseSender:
         """Keeps a stream whose last message wasn't sent from looking complete.
 
         RSGI can't abort a response, and the server ends it once nothing refers to its transport.
-        So the transport is kept until the client gives up. With a Content-Length, the client can
-        tell by itself that bytes are missing.
+        The transport is therefore kept until the client gives up. With a Content-Length, the client
+        can detect that bytes are missing.
         """
         if self._has_length:
             self._transport = None
@@ -108,7 +109,7 @@ _unfinished: set[asyncio.Future[None]] = set()
 
 
 def header_pairs(lines: Any) -> HeaderPairs:
-    """Returns header lines as an RSGI server takes them."""
+    """Converts header lines for an RSGI server."""
     return [(name.decode(), _decode(value)) for name, value in lines]
 
 
@@ -117,4 +118,4 @@ def _decode(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        return value.decode("latin-1")  # RSGI has no way to send these bytes as they are
+        return value.decode("latin-1")  # RSGI can't send these bytes unchanged

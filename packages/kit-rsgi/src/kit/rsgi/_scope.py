@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ASGI scope of a request that an RSGI server received."""
+"""Creates the ASGI scope of a request from an RSGI server."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ HeaderLine: TypeAlias = tuple[bytes, bytes]
 def http_scope(source: RsgiScope) -> dict[str, Any]:
     """Returns the ASGI scope of a request.
 
-    SPEC: ASGI HTTP & WebSocket message format, "HTTP Connection Scope". There is no `raw_path`:
-    RSGI has only the decoded path.
+    SPEC: ASGI HTTP & WebSocket message format, "HTTP Connection Scope". There is no `raw_path`,
+    since RSGI has only the decoded path.
 
     Args:
-        source: The scope of the server.
+        source: The RSGI scope.
     """
     return {
         "type": "http",
@@ -59,12 +59,12 @@ def websocket_scope(source: RsgiScope) -> dict[str, Any]:
 
 
 class HeaderLines(Sequence[HeaderLine]):
-    """The header lines of a request, which are encoded when they are first read.
+    """The header lines of a request, encoded on first use.
 
-    PERF: for a handler that reads none, they would be a tenth of what granian and the app do.
+    PERF: for a handler that reads no headers, this saves a tenth of the work of granian and app.
 
     Args:
-        source: The scope of the server.
+        source: The RSGI scope.
     """
 
     __slots__ = ("_lines", "_source")
@@ -94,7 +94,7 @@ class HeaderLines(Sequence[HeaderLine]):
 
 
 def _encode_headers(source: RsgiScope) -> list[HeaderLine]:
-    # Nearly all are ASCII; the server leaves out values that aren't, and can't say which they are.
+    # Nearly all values are ASCII. The server leaves out others, and can't tell which ones.
     lines = source.headers
     headers = [(name.encode(), value.encode()) for name, value in lines.items()]
     if "host" not in lines and source.authority is not None:
@@ -105,7 +105,7 @@ def _encode_headers(source: RsgiScope) -> list[HeaderLine]:
 # A connection has many requests.
 @lru_cache
 def parse_address(text: str) -> tuple[str, int | None] | None:
-    """Returns host and port; a Unix socket has no port, its clients no address at all."""
+    """Returns host and port. A Unix socket has no port, and its clients have no address."""
     host, colon, port = text.rpartition(":")
     if colon and port.isdecimal():
         return host.removeprefix("[").removesuffix("]"), int(port)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Serves the requests and WebSockets of an RSGI server, by calling the app as ASGI servers do."""
+"""Serves requests and WebSockets from an RSGI server by calling the app through ASGI."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def serve(
 
     Args:
         app: The app.
-        scope: The scope of the server.
-        protocol: The protocol of the server.
+        scope: The RSGI scope.
+        protocol: The RSGI protocol.
 
     Returns:
-        A coroutine, which raises what the app raises, e.g. if a streamed response fails after it
-        has started; and RuntimeError if the app chose a subprotocol, which RSGI can't send.
+        A coroutine. It raises the app's exceptions, e.g. if a streamed response fails after it has
+        started, and RuntimeError if the app chose a subprotocol, which RSGI can't send.
     """
     if scope.proto == "http":
         return _serve_http(app, scope, cast("RsgiHttp", protocol))

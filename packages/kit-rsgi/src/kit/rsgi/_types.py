@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Types for the objects of an RSGI server, and for the app that is served."""
+"""Types for the objects of an RSGI server, and for the served app."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HeaderPairs: TypeAlias = list[tuple[str, str]]
 
 
 class RsgiHeaders(Protocol):
-    """The headers of a request, by their names in lower case.
+    """The headers of a request by lower-case name.
 
     granian leaves out values with characters other than visible ASCII.
     """
@@ -32,7 +32,7 @@ class RsgiHeaders(Protocol):
         """
 
     def __iter__(self) -> Iterator[str]:
-        """Iterates over the names, each once."""
+        """Iterates over the distinct names."""
 
     def __len__(self) -> int:
         """Returns the number of names."""
@@ -47,7 +47,7 @@ class RsgiHeaders(Protocol):
         """Returns the header lines; a name may occur several times."""
 
     def keys(self) -> list[str]:
-        """Returns the names, each once."""
+        """Returns the distinct names."""
 
     def values(self) -> list[str]:
         """Returns the values of all header lines."""
@@ -69,7 +69,7 @@ class RsgiScope(Protocol):
 
     @property
     def http_version(self) -> str:
-        """`1`, which is HTTP/1.0, `1.1` or `2`."""
+        """`1` for HTTP/1.0, `1.1` or `2`."""
 
     @property
     def server(self) -> str:

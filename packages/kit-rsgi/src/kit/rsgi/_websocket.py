@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A WebSocket over RSGI, by the messages of ASGI."""
+"""Translates a WebSocket between RSGI and ASGI messages."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NO_CODE, _LOST = 1005, 1006
 
 
 class Connection:
-    """A WebSocket by the messages of ASGI.
+    """A WebSocket with ASGI messages.
 
     SPEC: ASGI HTTP & WebSocket message format, "WebSocket".
 
     Args:
-        protocol: The protocol of the server.
+        protocol: The RSGI protocol.
     """
 
     __slots__ = ("_closed", "_is_connected", "_protocol", "_reading", "_status", "_transport")
@@ -35,12 +35,12 @@ class Connection:
         self._closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def receive(self) -> Message:
-        """Returns the next message of the client."""
+        """Returns the client's next message."""
         if not self._is_connected:
             self._is_connected = True
             return {"type": "websocket.connect"}
         if self._reading is None:
-            await asyncio.shield(self._closed)  # RSGI doesn't report it if the client leaves now
+            await asyncio.shield(self._closed)  # RSGI doesn't report a disconnect now
         if self._reading is None:
             return {"type": "websocket.disconnect", "code": _LOST}
         try:
@@ -56,7 +56,7 @@ class Connection:
 
         Raises:
             OSError: If the client has disconnected.
-            RuntimeError: If a subprotocol is to be sent.
+            RuntimeError: If a subprotocol was chosen.
         """
         kind = message["type"]
         if kind == "websocket.send":

@@ -17,8 +17,8 @@ class Span(NamedTuple):
     """Consecutive bytes of a file.
 
     Attributes:
-        start: The first one, counted from 0.
-        size_bytes: How many.
+        start: The offset of the first byte, counted from 0.
+        size_bytes: The number of bytes.
     """
 
     start: int
@@ -41,7 +41,7 @@ class FileBody:
             whole file; otherwise None.
     """
 
-    # Not an async generator: closing one that hasn't started would not close the file.
+    # Not an async generator, since closing one that hasn't started would not close the file.
     __slots__ = ("_file", "_pieces", "send_path")
 
     def __init__(

@@ -26,8 +26,8 @@ IS_FOLDER: Literal["is folder"] = "is folder"
 
 _READ = frozenset(("GET", "HEAD", "QUERY"))
 _NANOSECONDS = 1_000_000_000
-# The start of 2001. Reproducible builds date all files alike: those of Nix 1970, of Cloud Native
-# Buildpacks 1980, of Bazel (rules_pkg) 2000.
+# The start of 2001. Reproducible builds give all files the same date: Nix 1970, Cloud Native
+# Buildpacks 1980, Bazel (rules_pkg) 2000.
 _FIRST_NS = 978_307_200 * _NANOSECONDS
 
 
@@ -119,17 +119,17 @@ def answer(file_request: FileRequest, file: OpenFile, file_headers: FileHeaders)
 def _validators(file: OpenFile, encoding: str | None) -> tuple[str, int | None]:
     """Returns the ETag of a file, and when it was modified, in seconds since 1970.
 
-    The ETag has the time of the last change on this machine only if the modification time is no
-    use. It would also tell apart files that were replaced with others of the same size and date,
-    but it can't be told from their copies on other machines, which must have the same ETag.
+    The ETag contains the time of the last change on this machine only if the modification time is
+    unusable. That time would also distinguish a file from a replacement of the same size and date,
+    but copies of one file on other machines, which must have the same ETag, have other times.
     """
     stamp_ns, modified_s = file.modified_ns, None
     if stamp_ns >= _FIRST_NS:
         modified_s = stamp_ns // _NANOSECONDS
         now_s = int(time())
         if modified_s > now_s:
-            # SPEC: section 8.8.2.1: not later than now. Unlike the current time, that of the last
-            # change stays the same, so that the client's date still matches in the next request.
+            # SPEC: section 8.8.2.1: not later than now. Unlike the current time, the time of the
+            # last change is stable, so that the client's date still matches in the next request.
             modified_s = min(file.changed_ns // _NANOSECONDS, now_s)
     else:
         # With this date, a file of the same size would look unchanged in the next build.
@@ -160,8 +160,8 @@ def _with_content(
     # SPEC: section 14.2: only GET has ranges.
     wanted = file_request.get("Range") if file_request.method == "GET" else None
     spans = None if wanted is None else parse_ranges(wanted, size_bytes)
-    # SPEC: section 13.1.5: the date of a file isn't a strong validator: the file may change twice a
-    # second.
+    # SPEC: section 13.1.5: the date of a file isn't a strong validator, since the file may change
+    # twice in one second.
     if spans is None or not range_applies(file_request.get, etag=headers["ETag"]):
         return _whole(file, headers, file_headers)
     if spans == "unsatisfiable":

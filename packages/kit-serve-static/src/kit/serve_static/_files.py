@@ -12,8 +12,8 @@ from typing import Literal
 
 from ._spellings import Spellings
 
-# Errors that mean that the file doesn't exist. Others, such as too many open files or a broken
-# disk, are failures.
+# Errors for files that don't exist. Others, such as too many open files or a broken disk, are
+# failures.
 _ABSENT = frozenset(
     (
         errno.ENOENT,
@@ -108,14 +108,14 @@ class OpenFile:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def read_now(self, start: int, size_bytes: int) -> bytes | None:
-        """Reads data that the system has in memory. Never blocks.
+        """Reads data that the system holds in memory. Never blocks.
 
         Args:
             start: The offset of the part.
             size_bytes: Its size.
 
         Returns:
-            The bytes, at least one of them; None if that can't be done without waiting.
+            At least one byte; None if reading would have to wait.
         """
         no_wait = getattr(os, "RWF_NOWAIT", None)
         if no_wait is None:  # not Linux
@@ -131,9 +131,9 @@ class OpenFile:
         return bytes(part[:count]) or None
 
     def close(self) -> None:
-        """Closes the file, or lets the thread that reads it do so. May be called twice."""
+        """Closes the file, or leaves this to the thread that reads it. May be called twice."""
         self._is_closing = True
-        # Otherwise the descriptor could be reused, and the thread would read from another file.
+        # If closed during a read, the descriptor could be reused for another file.
         if self._in_use.acquire(blocking=False):
             fd, self._fd = self._fd, -1
             if fd >= 0:

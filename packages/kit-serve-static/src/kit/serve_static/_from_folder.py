@@ -60,7 +60,7 @@ def from_folder(options: FolderOptions) -> AsyncMiddleware:
                 options.static_root.answer, file_request, segments, has_slash, redirects
             )
             if found == IS_FOLDER and _has_slash(req.url):
-                # The routing path has lost it, since the app isn't strict.
+                # The routing path has lost the slash, since the app isn't strict.
                 found = await run_in_thread(
                     options.static_root.answer, file_request, segments, True, False
                 )
@@ -90,7 +90,7 @@ async def _located(
         if decoded is None or ("%" in decoded and not options.allow_percent_in_path):
             return None, False, False
         path = decoded
-    # Also before rewriting: the function can rely on a path without dot segments.
+    # Also checked before rewriting, so that the function gets a path without dot segments.
     segments = safe_segments(path, dotfiles=options.dotfiles, windows=IS_WINDOWS)
     if segments is not None and options.rewrite_request_path is not None:
         path = await rewritten(options.rewrite_request_path, path)
@@ -99,7 +99,7 @@ async def _located(
 
 
 def _decoded(routed: str) -> str | None:
-    """Decodes a routing path by segments. Returns None if that would yield further segments."""
+    """Decodes a routing path by segments. Returns None if this would create more segments."""
     segments = [decode_component(each) for each in routed.split("/")]
     # APPSEC: CVE-2026-29045: for the router, and so for guards, an encoded slash isn't a separator.
     if any("/" in each for each in segments):
@@ -147,8 +147,8 @@ async def _fall_back(
             return await _respond(c, found, options)
     await next()
     if may_be_page and c.res.status == 404:
-        # A cache must not respond to a navigation with the response for a script. Through the
-        # context, which copies a response that the handler may return again.
+        # A cache must not respond to a navigation with the response for a script. c.header() copies
+        # a response that the handler may return again.
         c.header("Vary", ", ".join(_NAVIGATION), append=True)
     return None
 

@@ -17,7 +17,7 @@ from ._options import GetContent, IsDir, Notify
 from ._paths import rewritten, safe_segments
 from ._static_root import EXTENSIONS
 
-# `.` and `..` as segments, empty ones, and backslashes, which may separate segments too. Joining
+# Segments `.` and `..`, empty segments, and backslashes, which may also separate segments. Joining
 # would remove them, and so lead to content that guards weren't matched with.
 _AMBIGUOUS = re.compile(r"(?:\A|/)\.{1,2}(?:/|\Z)|//|\\")
 _DOT = re.compile(r"(?:^|/)\.(?=/|$)")
@@ -78,7 +78,7 @@ def from_source(options: SourceOptions) -> AsyncMiddleware:
 async def _located(options: SourceOptions, routed: str) -> tuple[str, bool]:
     """Returns the path to pass to the function, and whether it is rejected."""
     if options.path is not None:
-        # The app chose it, so it may be outside the root, as in Hono.
+        # The app chose this path, so it may be outside the root, as in Hono.
         return await _joined(options, options.root, options.path, may_leave=True), False
     if _AMBIGUOUS.search(routed) or ("%" in routed and not options.allow_percent_in_path):
         return routed, True
@@ -92,7 +92,7 @@ async def _located(options: SourceOptions, routed: str) -> tuple[str, bool]:
 
 
 def _is_refused(options: SourceOptions, path: str) -> bool:
-    # `.` and empty segments don't change which content is meant.
+    # `.` and empty segments don't change the meaning of a path.
     plain = _SLASHES.sub("/", _DOT.sub("", path))
     return safe_segments(plain, dotfiles=options.dotfiles) is None
 
@@ -111,7 +111,7 @@ def join(root: str, path: str, *, may_leave: bool = False) -> str:
     Args:
         root: The first path. It may begin with `..`.
         path: The path below it.
-        may_leave: Whether `..` in `path` can lead above `root`; otherwise such `..` are left out.
+        may_leave: Whether `..` in `path` can lead above `root`; otherwise, such `..` are dropped.
 
     Returns:
         The path; a trailing slash is kept. `.` if nothing is left.

@@ -10,9 +10,8 @@ __all__ = ("OCTET_STREAM", "find_content_type", "find_extension", "is_compressib
 
 OCTET_STREAM = "application/octet-stream"
 
-# From the IANA registry and MDN's list for the Web. Not from the module mimetypes, which uses
-# system settings: an entry in the Windows registry can turn scripts into text/plain, which browsers
-# reject.
+# From the IANA registry and MDN's list for the Web. The module mimetypes uses system settings: an
+# entry in the Windows registry can turn scripts into text/plain, which browsers reject.
 _TYPES = {
     "7z": "application/x-7z-compressed",
     "aac": "audio/aac",

@@ -89,7 +89,7 @@ async def send_file(
     name = os.fspath(path)
     segments = None
     if root is not None:
-        # First of all: the path may come from a client, and client errors aren't server errors.
+        # Check the path first: it may come from a client, and client errors aren't server errors.
         segments = safe_segments(name, windows=IS_WINDOWS)
         if not segments:
             raise _not_found()

@@ -19,7 +19,7 @@ class Spellings:
     Unicode forms, `/Private/a.txt` is the file `private/a.txt`, but not a path that a guard on
     `/private/*` runs for.
 
-    PERF: a folder that distinguishes spellings is file_request once, and remembered.
+    PERF: each folder is tested only once if it distinguishes spellings.
 
     Args:
         root: The folder that the names are below.
@@ -29,7 +29,7 @@ class Spellings:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        # Folders, by their names below the root and by whether they were asked for in ASCII.
+        # Folders, by their names below the root and by whether the tested name was ASCII.
         self._distinguishing: set[tuple[tuple[str, ...], bool]] = set()
 
     def are_real(self, segments: Sequence[str]) -> bool:

@@ -21,6 +21,6 @@ __all__ = (
     "typed",
 )
 
-# Public classes show the module that they are imported from.
+# Public classes show the module that users import them from.
 for _class in (Body, Cookie, Env, File, Form, Header, Path, Query, Typed, Var):
     _class.__module__ = __name__

@@ -17,7 +17,7 @@ from ._request_values import read_form, read_json, read_text
 from ._resolution import Resolution
 from ._types import is_object
 
-# The errors of msgspec and pydantic; the second one is that of deeply nested JSON.
+# The errors of msgspec and pydantic; deeply nested JSON raises RecursionError.
 _INVALID = (ValueError, RecursionError)
 _DATA = frozenset({dict, list, tuple, str, int, float, bool})
 
@@ -25,11 +25,11 @@ Run: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, Any]]
 
 
 class CompiledEndpoint:
-    """An endpoint whose parameters have their sources.
+    """An endpoint with the sources of its parameters.
 
     Args:
         resolution: The sources of its parameters.
-        status: The status of its result, or None for that of the context.
+        status: The status of its result; None: the status set on the context.
 
     Attributes:
         run: Handles a request: returns the response, or for a WebSocket, the handler of the
@@ -42,7 +42,7 @@ class CompiledEndpoint:
         self._status = status
         self._call_endpoint = resolution.arguments.bind(resolution.signature.call)
         self._is_async = resolution.signature.mode == "async"
-        # PERF: what is data by its type needs no further checks.
+        # PERF: a result whose type is data needs no further checks.
         returns = resolution.signature.returns
         self._data = _DATA | {returns} if is_object(returns) else _DATA
         self._texts = [each for each in resolution.sources if each.target != "form"]
@@ -88,7 +88,7 @@ class CompiledEndpoint:
     async def _provide(
         self, c: Context[Any, Any], values: dict[str, Any], exits: AsyncExitStack | None
     ) -> None:
-        """Adds what the dependencies return to the values."""
+        """Adds the values of the dependencies to the values."""
         for call in self.resolution.calls:
             result = call.call(values)
             if call.is_async:
@@ -98,7 +98,7 @@ class CompiledEndpoint:
             values[call.local] = result
 
     async def _respond(self, c: Context[Any, Any], result: Any) -> Any:
-        """Returns the response for a result, which may be one or an awaitable of one."""
+        """Returns the response for a result; the result may be a response or an awaitable."""
         while is_awaitable(result) and not is_response(result):
             result = await result
         if result is None:
@@ -110,7 +110,7 @@ class CompiledEndpoint:
     ) -> Callable[[Any], Any]:
         """Returns the handler of a WebSocket; dependencies of the scope `function` close after it.
 
-        If the connection is rejected after all, they close at the end of the request.
+        If the connection is rejected in the end, they close at the end of the request.
         """
 
         def handle(ws: Any) -> Any:

@@ -99,12 +99,12 @@ class CompiledRoute:
                 )
 
     def check_env(self, env: Mapping[str, Any]) -> None:
-        """Rejects values of `c.env` that aren't there, see `kit.authoring.route_hooks`."""
+        """Rejects missing values of `c.env`; see `kit.authoring.route_hooks`."""
         for value in self._endpoint.resolution.context_values:
             if not (value.is_env and value.parameter.is_required):
                 continue
             with suppress(KeyError):
-                env[value.name]  # not `in`: a mapping may make what is missing
+                env[value.name]  # not `in`, since a mapping may create missing values
                 continue
             names = ", ".join(map(repr, env)) or "nothing"
             value.signature.refuse(
@@ -116,7 +116,7 @@ class CompiledRoute:
     def _check_names(self, before: Sequence[RouterRoute], route: RouterRoute) -> None:
         """Rejects a parameter of the route's own pattern that nothing reads."""
         read = self.resolution.path_names
-        # A dependency or a decorator above @typed that gets the context can read all of them.
+        # A dependency, or a decorator above @typed, can read all parameters from the context.
         if read is None or self._is_wrapped(route.handler):
             return
         name = unread_name(route, before, read)
@@ -166,7 +166,7 @@ class CompiledRoute:
         if not resolution.connection:
             responses.update(describe_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
-        # The exceptions of these functions are documented too.
+        # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)
         if calls:
             attach(handler, typed_calls=calls)

@@ -36,22 +36,22 @@ class _Entry(NamedTuple):
 
     @property
     def is_required(self) -> bool:
-        """Whether it has to be sent."""
+        """Whether it must be sent."""
         field = self.default
         if field is msgspec.UNSET:
             return False
         return field.default is msgspec.NODEFAULT and field.default_factory is msgspec.NODEFAULT
 
     def as_optional(self) -> _Entry:
-        """Returns the same value, which may be left out."""
+        """Returns the same value as an optional one."""
         return self._replace(default=msgspec.UNSET) if self.is_required else self
 
 
 def documented_type(sources: list[Source]) -> Any:
-    """Returns one type for everything that is read from a part of the request.
+    """Returns one type for all values read from a part of the request.
 
     Args:
-        sources: What endpoint and dependencies read from it.
+        sources: The sources that endpoint and dependencies read from this part.
     """
     first = sources[0]
     if len(sources) == 1 and not (first.is_model and _has_default(first)):
@@ -116,7 +116,7 @@ def _in(target: str, name: str) -> str:
 
 
 def _entries_of_union(members: tuple[Any, ...], target: str) -> Iterator[_Entry]:
-    """Yields the fields of all members, as optional ones, and the one that tells them asource."""
+    """Yields the fields of all members as optional, and the field that distinguishes members."""
     tags: dict[str, list[Any]] = {}
     for member in members:
         config = getattr(get_origin(member) or member, "__struct_config__", None)
@@ -157,7 +157,7 @@ def _find_type(field: Any) -> Any:
 
 def _schema_of_pydantic(kind: Any, metadata: list[Any]) -> dict[str, Any] | None:
     """Returns the schema of a type that msgspec can't describe; None if pydantic can't, either."""
-    # Loaded already, as for any of its types; type checkers may not have it.
+    # Already imported, since the type comes from it; type checkers may not have it.
     pydantic: Any = import_module("pydantic")
 
     for each in metadata:
@@ -171,7 +171,7 @@ def _schema_of_pydantic(kind: Any, metadata: list[Any]) -> dict[str, Any] | None
 
 
 def _inlined(schema: Any, shared: dict[str, Any], within: tuple[str, ...]) -> Any:
-    """Replaces references by what they refer to; within itself, a type is anything."""
+    """Replaces references by their targets; a type within itself becomes an unrestricted one."""
     if isinstance(schema, list):
         return [_inlined(each, shared, within) for each in schema]
     if not isinstance(schema, dict):
@@ -214,7 +214,7 @@ def _find_default(field: inspect.Field) -> Any:
         return _with_default(field.default)
     if field.default_factory is not msgspec.NODEFAULT:
         return msgspec.field(default_factory=field.default_factory)
-    return msgspec.UNSET  # of a TypedDict, which has no defaults
+    return msgspec.UNSET  # a TypedDict has no defaults
 
 
 def _with_default(default: Any) -> Any:

@@ -120,7 +120,7 @@ class Marker:
 
 
 class Path(Marker):
-    """A path parameter; needed only if its name there is different."""
+    """A path parameter; needed only if its name in the path is different."""
 
     __slots__ = ()
     target = "param"
@@ -164,7 +164,7 @@ class File(Form):
 
 
 class Body(Marker):
-    """The JSON body; needed for types that would be read from the query.
+    """The JSON body; needed for types that would otherwise be read from the query.
 
     Args:
         name: The name in the body, with `embed`.
@@ -196,7 +196,7 @@ class _Named:
 
 
 class Env(_Named):
-    """A value from `c.env`, such as one that the lifespan yielded.
+    """A value from `c.env`, e.g. from the mapping that the lifespan yielded.
 
     Args:
         name: Its key. Default: the name of the parameter.
@@ -282,20 +282,20 @@ def Depends(*, use_cache: bool = True, scope: Scope = "request") -> Any: ...
 def Depends(  # noqa: N802 - it reads as the other markers do
     dependency: Any = None, /, *, use_cache: bool = True, scope: Scope = "request"
 ) -> Any:
-    """Provides a parameter by calling a function, whose own parameters are read likewise.
+    """Provides a parameter by calling a function; its own parameters are read in the same way.
 
     In an annotation, `Annotated[Pool, Depends(get_pool)]`, or as a default, `pool: Pool =
     Depends(get_pool)`. The function may be plain, async, a generator, an async generator, a
     function that returns a context manager, or a class. The code after the `yield`, or the exit of
-    the context manager, runs at the end of the request: after the response has been sent, last one
-    first. It receives the exception if there was one.
+    the context manager, runs at the end of the request: after the response has been sent, in
+    reverse order. It receives the exception if there was one.
 
     Args:
         dependency: The function. By default, the annotation itself is called, which must be a
             class.
-        use_cache: Whether it is called only once per request, however many parameters use it.
-        scope: When its exit code runs: `request`, or `function` for before the response is sent. An
-            exception raised there is then handled like one from the endpoint.
+        use_cache: Whether it is called only once per request, even if several parameters use it.
+        scope: When its exit code runs: `request`, or `function` for before the response is sent.
+            With `function`, an exception of the exit code is handled like one of the endpoint.
 
     Returns:
         For type checkers, the value that the function provides.

@@ -29,7 +29,7 @@ def override(
     Args:
         app: The app.
         dependencies: A mapping of functions given to `Depends` to the functions to call instead.
-            Their parameters are read like those of any dependency.
+            Their parameters are read like the parameters of any dependency.
 
     Raises:
         TypeError: If a function can't be a dependency of one of these routes.

@@ -32,7 +32,7 @@ async def list_problems(
 
     Args:
         c: The context.
-        sources: Where its values are read from, besides a JSON body.
+        sources: The sources of its values, besides a JSON body.
         body: The JSON body, or None.
         error: The first error.
     """
@@ -43,7 +43,7 @@ async def list_problems(
         if source.target != "form":
             found.append((source.target, _errors(c, source)))
             continue
-        if malformed is not None:  # the body can't be read again
+        if malformed is not None:  # the body can't be parsed
             continue
         try:
             values = await read_form(c, source)

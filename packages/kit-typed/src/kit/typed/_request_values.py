@@ -54,7 +54,7 @@ def _read_cookies(c: Context[Any, Any], source: Source) -> dict[str, Any]:
 
 
 def _as_lists(source: Source, values: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the values, in a list for fields that take one."""
+    """Returns the values, in a list for fields that take a list."""
     names = _names_with_lists(source, values)
     return {**values, **{name: [values[name]] for name in names}}
 
@@ -76,7 +76,7 @@ def _names_with_lists(source: Source, values: Mapping[str, str]) -> Collection[s
 
 
 def _read_headers(c: Context[Any, Any], source: Source) -> dict[str, Any]:
-    # APPSEC: or a cache would send the response of one client to another.
+    # APPSEC: otherwise, a cache would send the response of one client to another.
     depend_on(c, source.vary)
     separated = source.schema.separated
     values: dict[str, Any] = {}
@@ -171,7 +171,7 @@ async def read_json(c: Context[Any, Any], body: JsonBody) -> Any:
     """Returns the value of a JSON body, or the default of an absent one.
 
     Raises:
-        MissingError: If there is no body, or one that isn't JSON.
+        MissingError: If there is no body, or it isn't JSON.
         ValueError: If it doesn't fit its type.
     """
     req = c.req

@@ -41,8 +41,8 @@ _INSTEAD = {
 class Resolution:
     """The source of each value of an endpoint at one route.
 
-    Each value has a local name, by which calls refer to it: that of the first parameter that needs
-    it, and `c` for the context.
+    Each value has a local name, by which calls refer to it: the name of the first parameter that
+    needs it, and `c` for the context.
 
     Args:
         signature: The endpoint.
@@ -58,7 +58,7 @@ class Resolution:
         arguments: The arguments of the endpoint.
         connection: The local name of the WebSocket; empty if the endpoint takes none.
         functions: The functions given to `Depends`, replaced or not; see `identity`.
-        absent: Parameters with `Path()` that are missing in the pattern: function and name.
+        absent: Parameters with `Path()` that the pattern lacks: function and name.
         takes_context: Whether a function gets the context.
 
     Raises:
@@ -164,10 +164,10 @@ class Resolution:
         function = identity(provider.signature.function)
         self.functions.add(function)
         used = self._overrides.get(function, provider.signature)
-        if has_spec(used.function):  # it is called like the function that it stands for
+        if has_spec(used.function):  # the mock is called like the function it replaces
             used = used._replace(parameters=provider.signature.parameters)
         is_managed = used.mode in MANAGED
-        # Without its own exit, it ends with the dependencies that it uses, whatever its scope.
+        # Without its own exit, it ends with the dependencies that it uses, in any scope.
         own_scope = provider.scope if is_managed else None
         key = (function, own_scope) if provider.use_cache else object()
         call = self._provided.get(key)
@@ -381,7 +381,7 @@ class Resolution:
         return local
 
     def describe(self) -> str:
-        """Describes where each value comes from, in a line for each, for human readers."""
+        """Describes the source of each value for human readers, one per line."""
         lines = []
         for source in self.sources:
             part = "path" if source.target == "param" else source.target

@@ -48,10 +48,10 @@ _WITH_CODE = (types.FunctionType, types.MethodType)
 Mode: TypeAlias = Literal[
     "plain", "async", "manager", "async manager", "unclear", "unclear manager"
 ]
-"""What a call returns: the value, an awaitable of it, or a context manager.
+"""The result of a call: the value, an awaitable of it, or a context manager.
 
-If that shows only when it is called, as with a lambda, a decorator or a mock, it is unclear, and a
-context manager is expected of what wraps a generator function.
+It is `unclear` if only a call can show it, as with a lambda, a decorator or a mock. A function that
+wraps a generator function is expected to return a context manager.
 """
 
 
@@ -134,7 +134,7 @@ class Provider(NamedTuple):
 def read_signature(
     function: Callable[..., Any], names: Mapping[str, Any], within: tuple[Any, ...] = ()
 ) -> Signature:
-    """Reads the parameters of a function, and recursively those of its dependencies.
+    """Reads the parameters of a function, and recursively the parameters of its dependencies.
 
     Args:
         function: A function, a class, or another callable.
@@ -197,12 +197,12 @@ def has_spec(function: Any) -> bool:
 
 
 def _is_plain(function: Any) -> bool:
-    """Returns whether the return annotation of a function is its own, and not that of another."""
+    """Returns whether the return annotation of a function is its own, not another function's."""
     return type(function) in _WITH_CODE and not hasattr(function, "__wrapped__")
 
 
 def _is_value(returns: Any) -> bool:
-    """Returns whether an annotation stands for values that are neither awaited nor closed."""
+    """Returns whether values of a type are neither awaited nor closed."""
     origin = get_origin(returns)
     if origin in (Union, types.UnionType):
         return all(map(_is_value, get_args(returns)))
@@ -256,7 +256,7 @@ def _innermost(function: Any) -> Any:
         elif isinstance(function, types.MethodType):
             function = function.__func__
         elif isinstance(function, type):
-            init: Any = function.__init__  # type: ignore[misc]  # that of a base as well
+            init: Any = function.__init__  # type: ignore[misc]  # includes a base class's
             return init if isinstance(init, types.FunctionType) else function
         elif hasattr(function, "__wrapped__"):
             function = function.__wrapped__
@@ -410,7 +410,7 @@ def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) 
 
 
 def _check_inner(signature: Signature, name: str, metadata: list[Any]) -> None:
-    """Rejects markers of types within the type, which would have no effect."""
+    """Rejects markers in types within the type, where they would have no effect."""
     for each in metadata:
         if isinstance(each, (*_MARKERS, Dependency, *PROVIDERS)):
             signature.refuse(
@@ -491,7 +491,7 @@ def _called(function: Any) -> Any:
         function = function.func
     if isinstance(function, type) or inspect.isroutine(function):
         return function
-    return getattr(function, "__call__", function)  # noqa: B004 - an object of a class with it
+    return getattr(function, "__call__", function)  # noqa: B004 - an instance of such a class
 
 
 def _wrapped(function: Any) -> Any:

@@ -210,7 +210,7 @@ class Source:
         return bool(names & values.keys() if names else values)
 
     def load_into(self, values: dict[str, Any], given: dict[str, Any]) -> None:
-        """Builds what `load` does, and adds it to the values of the endpoint, by local names.
+        """Builds a value like `load`, and adds it to the endpoint's values, by local names.
 
         Raises:
             ValueError: If the given values don't fit.
@@ -235,8 +235,8 @@ class JsonBody:
         default: The default for an absent body; `REQUIRED` if there must be one.
         type: The type of the whole body.
         schema: How it is validated.
-        is_absent_if_null: Whether `null` stands for an absent body: one with a default, but without
-            None.
+        is_absent_if_null: Whether `null` stands for an absent body: if there is a default, and the
+            type doesn't include None.
     """
 
     default: Any
@@ -279,7 +279,7 @@ class JsonBody:
         return self.fields[0].create_default()
 
     def add_to(self, values: dict[str, Any], loaded: Any) -> None:
-        """Adds what was loaded to the values of the endpoint, by their local names."""
+        """Adds the loaded values to the endpoint's values, by their local names."""
         if not self.embed:
             values[self.fields[0].local] = loaded
             return
@@ -302,7 +302,7 @@ def _struct(target: str, fields: list[Field], signature: Signature) -> Any:
 
 
 def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
-    # Loaded already, as for any model; type checkers may not have it.
+    # Already imported, since the model comes from it; type checkers may not have it.
     pydantic: Any = import_module("pydantic")
 
     entries: dict[str, Any] = {}
@@ -357,7 +357,7 @@ def _check_decodable(field: Field, kind: Any) -> None:
 
 
 def _check_fields(field: Field, kind: Any) -> None:
-    """Rejects markers in the fields of a model, which would have no effect there."""
+    """Rejects markers in the fields of a model, where they would have no effect."""
     for name, each in _markers_in_fields(kind):
         field.signature.refuse(
             f"the parameter {field.name!r} takes all fields of a model, so {each!r:.100} of its "

@@ -68,7 +68,7 @@ class Typed(Generic[P, R]):
 
     async def _answer(self, c: Context[Any, Any]) -> Response | None:
         routes = c.matched_routes
-        if not routes:  # as the handler of not_found
+        if not routes:  # used as the handler of not_found
             return await self._answer_at(c, METHOD_NAME_ALL, "/*")
         route = routes[c.req.route_index]
         bound = getattr(route.handler, "__dict__", {}).get("__wrapped__")
@@ -207,7 +207,7 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
     if signature.connections:
         _check_connections(signature, status)
     try:
-        check_union(signature.returns)  # a document of the app would crash the process
+        check_union(signature.returns)  # otherwise, creating the document would crash the process
     except TypeError as error:
         signature.refuse(f"the type of its result can't be documented: {error}")
     if status in _WITHOUT_CONTENT and 200 in describe_responses(signature.returns, None):

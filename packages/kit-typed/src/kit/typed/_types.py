@@ -86,7 +86,7 @@ def split(annotation: Any) -> tuple[Any, list[Any]]:
 
 
 def aliased(annotation: Any) -> Any:
-    """Returns the type that an alias, `type X = ...`, stands for; None if it isn't one."""
+    """Returns the type behind an alias, `type X = ...`; None if it isn't an alias."""
     origin = get_origin(annotation)
     alias = annotation if origin is None else origin
     if isinstance(alias, type) or isinstance(annotation, type):
@@ -206,10 +206,10 @@ def holds(annotation: Any, kind: type) -> bool:
 def never_fits(provided: Any, wanted: Any) -> bool:
     """Returns whether no value of one type can be a value of another.
 
-    What isn't known here, such as a Protocol, may always fit.
+    Types that can't be compared here, such as a Protocol, may always fit.
 
     Args:
-        provided: The type of the values there are.
+        provided: The type of the existing values.
         wanted: The type that is expected.
     """
     ours, theirs = find_classes(provided), find_classes(wanted)
@@ -301,7 +301,7 @@ def _unqualified(hint: Any) -> Any:
         for each in metadata:
             kind = Annotated[kind, each]
         return kind
-    # By name, since that of typing_extensions is another one in older versions of Python.
+    # Compared by name, since typing_extensions has its own objects on older versions of Python.
     is_qualifier = getattr(origin, "_name", None) in ("NotRequired", "Required", "ReadOnly")
     return _unqualified(get_args(hint)[0]) if is_qualifier else hint
 
@@ -355,7 +355,7 @@ def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any
 
 
 def _of_pydantic(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
-    # Loaded already, as for any of its types; type checkers may not have it.
+    # Already imported, since the type comes from it; type checkers may not have it.
     pydantic: Any = import_module("pydantic")
 
     rules = [each for each in metadata if _root(each) in _RULES]
@@ -410,14 +410,14 @@ def _with(kind: Any, metas: list[msgspec.Meta]) -> Any:
 
 
 def _limits(meta: msgspec.Meta) -> list[msgspec.Meta]:
-    """Returns the constraints in a `Meta`, those of a Decimal among them."""
+    """Returns the constraints in a `Meta`, including a Decimal's."""
     rules = (meta.extra or {}).get(RULES)
     given = [] if rules is None else [msgspec.Meta(extra={RULES: rules})]
     return [*_only(meta, _CONSTRAINTS), *given]
 
 
 def _told_beside_rules(meta: msgspec.Meta) -> dict[str, Any]:
-    """Returns what a `Meta` with the rules of a Decimal says beside them."""
+    """Returns the contents of a `Meta` besides the rules of a Decimal."""
     if RULES not in (meta.extra or {}):
         return {}
     names = ("title", "description", "examples")
@@ -425,7 +425,7 @@ def _told_beside_rules(meta: msgspec.Meta) -> dict[str, Any]:
 
 
 def _with_decimal_rules(kind: Any, metas: list[msgspec.Meta]) -> Any:
-    """Returns a Decimal with its constraints, which msgspec doesn't apply to one."""
+    """Returns a Decimal type with constraints that msgspec doesn't apply to Decimals."""
     kind, before = split(kind)
     rules: dict[str, Any] = {}
     others = []

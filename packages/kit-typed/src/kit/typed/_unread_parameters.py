@@ -42,7 +42,7 @@ def _may_read(other: RouterRoute, method: str, segments: list[str], index: int) 
     *first, last = split_pattern(other.path)[: index + 1]
     parameter = _parameter(last)
     if parameter is None or (len(first) < index and parameter.expression is None):
-        return False  # only an expression reaches further than its own segment
+        return False  # only an expression can match beyond its own segment
     return all(map(_may_match, first, segments))
 
 

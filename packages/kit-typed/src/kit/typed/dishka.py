@@ -3,7 +3,7 @@
 
 The container is a value of `c.env`, `dishka_container`, which the lifespan yields. Each request has
 its own container in the scope REQUEST, closed after the response has been sent; a provider can get
-the context by `from_context(provides=Context, scope=Scope.REQUEST)`.
+the context with `from_context(provides=Context, scope=Scope.REQUEST)`.
 
 Needs dishka, which kit-typed doesn't install. Import this module before the endpoints.
 """

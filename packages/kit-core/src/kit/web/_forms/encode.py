@@ -13,18 +13,18 @@ from .form_data import File, FormData, FormValue, content_in_memory
 
 
 def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream, str]:
-    """Encodes a form as a multipart body, streamed if a file is on disk; returns its type as well.
+    """Returns a form as a multipart body, streamed if a file is on disk, and its content type.
 
     Args:
         form: The form.
-        boundary: That of the body to rebuild, whose values are written unchanged; None: a new one.
+        boundary: The boundary of a body to rebuild, with unchanged values. None: a new boundary.
 
     Raises:
         ValueError: If a value contains the given boundary, which would end its part.
     """
     entries = [(name, _data(value, as_it_is=boundary is not None)) for name, value in form]
     if boundary is None:
-        # Random, so that no content can contain it on purpose.
+        # The boundary is random, so that a client can't put it into the content.
         boundary = "----KitFormBoundary" + os.urandom(16).hex()
     else:
         end = f"\r\n--{boundary}".encode()
@@ -41,7 +41,7 @@ def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream,
     if any(isinstance(data, File) for _, data in parts):
         return _stream(parts, tail), content_type
     pieces = [piece for head, data in parts for piece in (head, data, b"\r\n")]
-    return b"".join([*pieces, tail]), content_type  # type: ignore[list-item]  # no File, see above
+    return b"".join([*pieces, tail]), content_type  # type: ignore[list-item]  # no File left, see above
 
 
 async def _stream(parts: list[tuple[bytes, bytes | File]], tail: bytes) -> AsyncIterator[bytes]:
@@ -58,7 +58,7 @@ async def _stream(parts: list[tuple[bytes, bytes | File]], tail: bytes) -> Async
 
 
 def _data(value: FormValue, *, as_it_is: bool) -> bytes | File:
-    """Returns the content of a value's part; a file on disk is returned itself, to be streamed."""
+    """Returns the content of a value's part; for a file on disk, the file, to be streamed."""
     if isinstance(value, File):
         content = content_in_memory(value)
         return value if content is None else content

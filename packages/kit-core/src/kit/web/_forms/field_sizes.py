@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kit._limits import Limits, field_name_too_large, field_too_large, form_too_large
+from kit.web._limits import Limits, field_name_too_large, field_too_large, form_too_large
 
 from .urlencoded import decoded
 

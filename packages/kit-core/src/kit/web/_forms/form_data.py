@@ -21,12 +21,12 @@ _new = object.__new__
 class File(Blob):
     """A blob with a name, e.g. an uploaded file.
 
-    The content is in memory, or in a temporary file that exists until the request that uploaded it
-    is done; read it before then.
+    The content is in memory, or in a temporary file that exists until the uploading request ends;
+    read it before then.
 
     Args:
         parts: The content: bytes, str (encoded as UTF-8) or blobs, joined in order.
-        name: File name as the client sent it. Never use it as a path unchecked.
+        name: File name as the client sent it. Never use it as a path without checking it.
         type: Media type, or `""`.
         last_modified: Milliseconds since the epoch; None means now.
     """
@@ -82,7 +82,7 @@ class File(Blob):
         return await to_thread.run_sync(self._content)
 
     async def stream(self) -> AsyncGenerator[Bytes, None]:
-        """Yields the content in chunks: one if it is in memory, else at most 64 KiB each.
+        """Yields the content: one chunk if it is in memory, else chunks of up to 64 KiB.
 
         Raises:
             ValueError: If the request that uploaded the file is done.
@@ -98,7 +98,7 @@ class File(Blob):
             yield chunk
 
     def _read_at(self, offset: int, most: int) -> Bytes:
-        assert self._spooled is not None  # noqa: S101 - else the content is in memory
+        assert self._spooled is not None  # noqa: S101 - otherwise, the content is in memory
         chunk = self._spooled.read_at(self._start + offset, min(self._size - offset, most))
         if chunk is None:
             raise ValueError(
@@ -167,9 +167,9 @@ class FormData(Entries[FormValue]):
         self._entries = [entry for entry in self._entries if entry[0] != name]
 
     def __copy__(self) -> FormData:
-        """Returns a form with the same entries, which can be changed independently of this one.
+        """Returns a form with the same entries that can be changed independently of this one.
 
-        Its files are read from this one, so they last as long as it does.
+        The copy's files belong to this form, and last as long as this form.
         """
         return create_form([*self._entries])
 
@@ -177,7 +177,7 @@ class FormData(Entries[FormValue]):
 def create_file(
     name: str, type: str, data: bytes, *, spool: Spool | None = None, start: int = 0, size: int = 0
 ) -> File:
-    """Creates a file that was uploaded with a form, in memory or as a part of a temporary file."""
+    """Creates an uploaded file, in memory or as a part of a temporary file."""
     file: File = _new(File)
     file._name, file._type = name, as_blob_type(type)
     file._last_modified = int(time.time() * 1000)

@@ -2,7 +2,7 @@
 """Parses multipart/form-data (RFC 7578) from a stream of chunks.
 
 The `multipart` package does the parsing. This module makes the result independent of how the body
-is cut into chunks, accepts blanks after a boundary, and refuses what the package lets pass:
+is cut into chunks, accepts blanks after a boundary, and refuses input that the package accepts:
 boundaries that RFC 2046 forbids, parts without a name, headers with NUL or line breaks, and
 repeated headers.
 
@@ -23,7 +23,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kit._limits import Limits, body_too_large
+from kit.web._limits import Limits, body_too_large
 
 from .form_data import FormData
 from .parameters import malformed, parse_boundary, parse_disposition
@@ -41,7 +41,7 @@ _WRITE_BYTES = 1024 * 1024
 class _Segment:
     """The headers of a part, and the fields that the parser writes to.
 
-    The package's own class parses the headers by other rules than `_disposition`.
+    The package's own class parses headers by different rules from `_disposition`.
     """
 
     __slots__ = ("bytes_received", "complete", "headerlist")
@@ -53,9 +53,9 @@ class _Segment:
 
 
 def _parser_class() -> Any:
-    """Returns the parser class, and imports the package with the first form."""
-    # Waits if another thread is importing it. The module of python-multipart puts this package in
-    # its own place as it is imported.
+    """Returns the parser class; imports the package at the first form."""
+    # The import waits if another thread is importing the package. On import, python-multipart's
+    # module replaces itself with this package.
     import multipart  # noqa: F401
 
     return _make_parser_class(modules["multipart"])
@@ -65,10 +65,11 @@ def _parser_class() -> Any:
 def _make_parser_class(package: Any) -> Any:
     """Returns the package's parser class, changed to refuse a line feed in a header name.
 
-    By itself, the parser only does so if the body is cut within the line.
+    The original parser refuses one only if the body is cut within the line.
 
     Raises:
-        ImportError: If it is python-multipart before 0.0.13, which has the same import name.
+        ImportError: If the package is python-multipart before 0.0.13, which has the same import
+            name.
     """
     if not hasattr(package, "PushMultipartParser"):
         raise ImportError(
@@ -88,7 +89,7 @@ def _make_parser_class(package: Any) -> Any:
         def _create_segment(self, headerlist: list[tuple[str, str]]) -> _Segment:
             return _Segment(headerlist)
 
-    # Whether it holds back no content but what may be the start of a delimiter.
+    # Whether the parser holds back only content that may start a delimiter.
     head = b"--x\r\nContent-Disposition: form-data; name=x\r\n\r\n"
     Parser.gives_all = [*Parser("x").parse(head + _SAMPLE)][-1] == _SAMPLE
     Parser.errors = (package.ParserLimitReached, package.MultipartError)
@@ -105,7 +106,7 @@ def decode_in_memory(data: bytes, content_type: str, limits: Limits) -> FormData
 
 
 class MultipartDecoder:
-    """Parses a multipart body, chunk by chunk. If `read` is cancelled, another task may go on."""
+    """Parses a multipart body by chunks. If `read` is cancelled, another task may continue."""
 
     __slots__ = (
         "_boundary",
@@ -126,7 +127,7 @@ class MultipartDecoder:
         self._boundary = parse_boundary(content_type)
         self._delimiter = b"\r\n--" + self._boundary.encode()
         self._errors = parser.errors
-        self._preamble = b"\r\n"  # the end of it, which may be the start of the first delimiter
+        self._preamble = b"\r\n"  # its end, which may be the start of the first delimiter
         self._is_open = False
         self._padding = _Padding(self._delimiter)
         self._collector = Collector(limits)
@@ -137,13 +138,13 @@ class MultipartDecoder:
             header_charset="latin-1",  # preserves each byte; see _text in .parameters
         )
         self._size_bytes = 0
-        # Whether the parser is within a part whose length it does not check, and whether it holds
-        # back nothing that could become a boundary.
+        # Whether the parser is within a part whose length it does not check, and holds back nothing
+        # that could become a boundary.
         self._is_in_content = False
         self._has_parsed_all = False
 
     async def read(self, chunks: AsyncGenerator[bytes, None]) -> FormData:
-        """Reads the body to its end, and writes large files to the temporary file as it reads."""
+        """Reads the body to its end, and writes large files to the temporary file meanwhile."""
         async with aclosing(chunks):
             async for chunk in chunks:
                 self.take(chunk)
@@ -172,7 +173,7 @@ class MultipartDecoder:
             )
 
     def _open(self, chunk: bytes) -> bytes:
-        """Returns what is left of a chunk from the first boundary on, which starts a line."""
+        """Returns the rest of a chunk from the first boundary on, which starts a line."""
         if self._preamble == b"\r\n" and chunk.startswith(self._delimiter[2:]):
             self._is_open = True  # PERF: nearly every body starts like this
             return chunk
@@ -185,16 +186,16 @@ class MultipartDecoder:
         return data[place + 2 :]
 
     def _is_content(self, data: bytes) -> bool:
-        """Returns whether all of a chunk is content of the current part.
+        """Returns whether a whole chunk is content of the current part.
 
-        PERF: the parser searches from the front; with it, 1 MiB takes three times as long.
+        PERF: the parser searches from the front, which takes three times as long for 1 MiB.
         """
         return self._has_parsed_all and data.rfind(self._delimiter) < 0 and self._ends_apart(data)
 
     def _ends_apart(self, data: bytes) -> bool:
         """Returns whether a chunk certainly doesn't end with the start of a delimiter.
 
-        The parser holds that back, and a complete one until it has seen two bytes more.
+        The parser holds such a start back, and a complete delimiter until it sees two more bytes.
         """
         most = len(self._delimiter) + 1
         end = data[-most:]
@@ -237,7 +238,7 @@ class MultipartDecoder:
         return self._collector.form()
 
     def close(self) -> None:
-        """Discards what was parsed so far, and closes the temporary file."""
+        """Discards the parsed parts, and closes the temporary file."""
         self._collector.close()
 
 
@@ -249,19 +250,19 @@ class _Padding:
     def __init__(self, delimiter: bytes) -> None:
         self._delimiter = delimiter
         self._place = _Place.CONTENT
-        # What the next chunk may complete: of the line of a delimiter, what the parser has not got
-        # yet; elsewhere, what it has. At first, the line break that the first delimiter may lack.
+        # Bytes that the next chunk may complete. On the line of a delimiter, the parser hasn't got
+        # them yet; elsewhere it has. At first, the line break that the first delimiter may lack.
         self._end = b"\r\n"
 
     def remove(self, data: bytes) -> bytes:
-        """Returns what to parse of a chunk; the parser refuses blanks that don't end a line."""
+        """Returns a chunk without padding; the parser refuses blanks that don't end a line."""
         known = 0 if self._place is _Place.LINE else len(self._end)
         chunk, data = data, self._end + data
         pieces: list[bytes] = []
         start = 0
         while self._place is not _Place.REST:
             if self._place is _Place.LINE:
-                end = _blanks(data, start).end()  # type: ignore[union-attr]  # also of nothing
+                end = _blanks(data, start).end()  # type: ignore[union-attr]  # also matches nothing
                 rest = data[end : end + 2]
                 is_cut = rest in (b"", b"\r", b"-")
                 if is_cut or (rest == b"\r\n" and end > start):
@@ -274,7 +275,7 @@ class _Padding:
                 start = end
                 self._place = _Place.HEADERS if rest == b"\r\n" else _Place.REST
                 continue
-            # The empty line after the headers is no line break before a delimiter.
+            # The empty line after the headers isn't a line break before a delimiter.
             is_content = self._place is _Place.CONTENT
             ending = self._delimiter if is_content else b"\r\n\r\n"
             found = data.find(ending, start)
@@ -285,7 +286,7 @@ class _Padding:
             self._place = _Place.LINE if is_content else _Place.CONTENT
         else:
             self._end = b""
-        if not pieces and known == len(data) - len(chunk):  # PERF: nearly always; nothing is copied
+        if not pieces and known == len(data) - len(chunk):  # PERF: nearly always; copies nothing
             return chunk
         pieces.append(data[known:])
         return b"".join(pieces)
@@ -299,11 +300,11 @@ class _Place(Enum):
     HEADERS = auto()
     CONTENT = auto()
     REST = auto()
-    """After the last delimiter, or one that the parser refuses."""
+    """After the last delimiter, or a delimiter that the parser refuses."""
 
 
 def _read_headers(lines: list[tuple[str, str]]) -> dict[str, str]:
-    """Returns the headers of a part by name; raises a 400 if one is repeated or invalid."""
+    """Returns the headers of a part by name; raises a 400 if a header is repeated or invalid."""
     headers: dict[str, str] = {}
     for name, value in lines:
         if name in headers and name in ("Content-Disposition", "Content-Type"):
@@ -316,7 +317,7 @@ def _read_headers(lines: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def _disposition(headers: dict[str, str]) -> tuple[str, str | None]:
-    """Returns the name of the field, and that of the file if the part is one, or raises a 400."""
+    """Returns the field's name, and the file name if the part is a file; or raises a 400."""
     value = headers.get("Content-Disposition")
     if value is None:
         raise malformed("Missing Content-Disposition segment header")

@@ -13,7 +13,7 @@ _AS_CLIENTS_WRITE = re.compile(
 )
 _BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]*[0-9A-Za-z'()+_,\-./:=?]")
 
-# A name, then a quoted value or one that extends to the next semicolon; or neither.
+# A name, then a quoted value, a value that extends to the next semicolon, or no value.
 _TYPE_PARAMETER = re.compile(r';[\t\r\n ]*([^;=]*)(?:="((?:\\.|[^"\\])*)"?[^;]*|=([^;]*))?')
 
 _AS_BROWSERS_WRITE = re.compile(r'form-data; name="([^"]*)"(?:; filename="([^"]*)")?')
@@ -40,7 +40,8 @@ def parse_boundary(content_type: str) -> str:
     SPEC: WHATWG MIME Sniffing section 4.4 for the syntax, RFC 2046 section 5.1.1 for boundaries.
 
     Raises:
-        HTTPException: 400 if there is none, an invalid one, or several: others may use another.
+        HTTPException: 400 if there is none, an invalid one, or several, since other parsers may
+            choose a different one.
     """
     match = _AS_CLIENTS_WRITE.fullmatch(content_type)
     if match is not None:
@@ -67,7 +68,7 @@ def parse_boundary(content_type: str) -> str:
 
 
 def parse_disposition(value: str) -> tuple[str | None, str | None]:
-    """Returns the names of field and file in the Content-Disposition of a part, given as latin-1.
+    """Returns the field's name and the file name in a part's Content-Disposition (latin-1 text).
 
     SPEC: HTML section 4.10.21.8: `%0A`, `%0D` and `%22` are the only escapes. Older clients escape
     quotes with a backslash. RFC 7578 section 4.2 forbids `filename*`, so it is ignored beside a
@@ -112,7 +113,7 @@ def parse_disposition(value: str) -> tuple[str | None, str | None]:
 
 
 def _extended_filename(parameters: dict[str, str]) -> str | None:
-    """Returns the file name in `filename*` (RFC 8187 section 3.2); None if the part is no file."""
+    """Returns the file name in `filename*` (RFC 8187 section 3.2); None if there is none."""
     key = next((key for key in parameters if key.startswith("filename*")), None)
     if key is None:
         return None

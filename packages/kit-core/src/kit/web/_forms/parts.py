@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-from kit._limits import (
+from kit.authoring.bodies import memory_of_text
+from kit.web._limits import (
     Limits,
     field_too_large,
     form_too_large,
     form_too_large_for_memory,
 )
-from kit.authoring.bodies import memory_of_text
 
 from .form_data import FormData, FormValue, create_file, create_form
 from .spool import Spool
 
-# A list of smaller pieces would take many times their size.
+# A list of smaller pieces would take many times their total size.
 _LEAST_PIECE_BYTES = 4096
 
 
@@ -73,13 +73,13 @@ class Collector:
         self._files = 0
         self._name = self._type = ""
         self._filename: str | None = None
-        # PERF: nearly every part is small and arrives in one piece, which is then stored as it is.
+        # PERF: nearly every part is small and arrives in one piece, which is stored unchanged.
         self._content: bytes | bytearray | _Pieces = b""
         self._size_bytes = 0
         self._kept_bytes = 0
         self._text_bytes = 0
         self._spool: Spool | None = None
-        self._unwritten = _Pieces()  # what the next write() appends to the temporary file
+        self._unwritten = _Pieces()  # for the temporary file, appended by the next write()
         # Offset of the current part's content in the temporary file, or None if it is in memory.
         self._start: int | None = None
 

@@ -12,8 +12,8 @@ from typing import Any
 class Spool:
     """A temporary file that contains the files of one form, one after another.
 
-    With one for each file, a client could use up the process's file descriptors. It has no name in
-    the file system, so nothing is left once it is closed.
+    If each upload had its own file, a client could use up the process's file descriptors. The file
+    has no name in the file system, so nothing is left once it is closed.
     """
 
     __slots__ = ("__weakref__", "_file", "_is_closed", "_lock", "size")
@@ -25,7 +25,7 @@ class Spool:
         self.size = 0
 
     async def write(self, data: bytes) -> None:
-        """Appends data; a cancelled call has appended nothing, and the next writes to its place."""
+        """Appends data. A cancelled call appends nothing; the next call writes in its place."""
         from anyio import to_thread
 
         await to_thread.run_sync(self._write_at, self.size, data)
@@ -38,9 +38,9 @@ class Spool:
             if self._file is None:
                 import tempfile
 
-                # It outlives this function: the form closes it, or, if the form was read from
-                # a raw request, the garbage collector. A finalizer keeps a reference to the
-                # file; __del__ could run after the file had been collected with its owner.
+                # The form closes the file, or, if the form was read from a raw request, the
+                # garbage collector. A finalizer keeps a reference to the file; __del__ could run
+                # after the file had been collected with its owner.
                 self._file = tempfile.TemporaryFile()  # noqa: SIM115
                 weakref.finalize(self, _close_quietly, self._file)
             self._file.seek(start)

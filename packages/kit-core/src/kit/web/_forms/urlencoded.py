@@ -6,24 +6,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kit._limits import (
+from kit.authoring.bodies import memory_of_text
+from kit.web._limits import (
     Limits,
     field_name_too_large,
     field_too_large,
     form_too_large,
     form_too_large_for_memory,
 )
-from kit.authoring.bodies import memory_of_text
 
 from .form_data import FormData, FormValue, create_form
 
 _PLUS = ord("+")
 _PERCENT = ord("%")
-# What a byte can take at most, as a text of its own that isn't ASCII.
+# The most memory that a byte can take as decoded text.
 _MOST_MEMORY_BYTES = memory_of_text("\U0001f600")
 _PIECE_BYTES = 8 * 1024
 _FEW_ESCAPES = 6
-"""How many distinct escapes are replaced one by one; each takes a pass over the whole text."""
+"""How many distinct escapes are replaced in turn; each takes a pass over the whole text."""
 _DIGITS = "0123456789abcdefABCDEF"
 _BYTES = {(high + low).encode(): bytes.fromhex(high + low) for high in _DIGITS for low in _DIGITS}
 """The byte for the two digits of an escape."""
@@ -49,7 +49,7 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
         if count > limits.max_fields:
             raise form_too_large("fields", limits.max_fields)
         name, _, value = part[0].partition(b"=")
-        # Decoding never makes them longer.
+        # Decoding never makes names longer.
         if len(name) > most and len(_plain(name)) > most:
             raise field_name_too_large(most)
         if len(value) > most and len(_plain(value)) > most:
@@ -63,7 +63,7 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
 
 
 def _is_within(data: bytes, limits: Limits) -> bool:
-    """Returns whether total size and number of `&` show that a form is within its limits."""
+    """Returns whether total size and number of `&` prove that a form is within its limits."""
     size = len(data)
     most = limits.max_fields
     in_memory = limits.max_memory_size_bytes
@@ -81,7 +81,7 @@ def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
     if not _is_within(data, limits):
         return None
     text = _decoded_at_once(data)
-    if text is None or "[" in text:  # PERF: a quarter of the time of "[]", which is as rare
+    if text is None or "[" in text:  # PERF: four times as fast as "[]", which is as rare
         return None
     values = {}
     for field in text.split("&"):
@@ -111,7 +111,7 @@ def parse_urlencoded(data: bytes) -> list[tuple[str, str]]:
 def _decoded_at_once(data: bytes) -> str | None:
     """Decodes a whole form before it is split; returns None if that could change the splitting.
 
-    PERF: which is rarely the case; decoding names and values one by one takes twice as long.
+    PERF: decoding names and values one by one takes twice as long, and is rarely necessary.
     """
     try:
         text = data.decode()  # PERF: naming an error handler takes twice as long
@@ -123,9 +123,9 @@ def _decoded_at_once(data: bytes) -> str | None:
         return text
     if len(data) > _PIECE_BYTES:
         return None
-    # PERF: replaces all escapes of one character at once, in half the time of one by one. That is
-    # enough for forms whose only escapes are ASCII punctuation, like most forms in English. No
-    # result can become part of another escape, so anything that looks like an escape is one.
+    # PERF: replacing all escapes of one character at once takes half the time of one by one. This
+    # is enough if the only escapes are ASCII punctuation, as in most English forms. No result can
+    # become part of another escape, so anything that looks like an escape is one.
     for _ in range(_FEW_ESCAPES):
         place = text.find("%")
         escape = text[place : place + 3]
@@ -165,13 +165,13 @@ def _text(data: bytes) -> str:
 
 
 def _plain(text: bytes) -> bytes:
-    # PERF: searched as numbers; `bytes in bytes` raises and catches an exception first.
+    # PERF: search for ints; `bytes in bytes` raises and catches an exception first.
     if _PLUS in text:
         text = text.replace(b"+", b" ")
     if _PERCENT in text:
         if len(text) <= _PIECE_BYTES:
             return _without_escapes(text)
-        # At once, it would take many times the memory, as it splits the text at each `%`.
+        # Decoding splits the text at each `%`: the whole at once would take many times the memory.
         return b"".join(map(_without_escapes, _pieces(text)))
     return text
 
@@ -187,7 +187,7 @@ def _without_escapes(text: bytes) -> bytes:
 
 
 def _pieces(text: bytes) -> Iterator[bytes]:
-    """Cuts a text into pieces, but not within an escape."""
+    """Cuts text into pieces, but never within an escape."""
     start = 0
     while start < len(text):
         end = start + _PIECE_BYTES

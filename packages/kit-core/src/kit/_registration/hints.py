@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The mistakes that people make most often, and what to write instead.
+"""The most frequent mistakes, and what to write instead.
 
-The code that finds a mistake raises an error that says what was expected and what was given, and
-appends the sentence that `hint` returns for the value. Exceptions that Python itself raises in a
-handler get it as a note, from `explain`. This module is imported only after a mistake.
+Code that finds a mistake raises an error that says what was expected and what was given, and
+appends the sentence from `hint`. If Python itself raises the exception in a handler, `explain` adds
+the sentence as a note. This module is imported only after a mistake.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _MODELS = ("__dataclass_fields__", "__struct_fields__", "__attrs_attrs__", "mode
 
 
 def hint(place: str, value: Any) -> str:
-    """Returns what to write in place of a value, for the end of an error.
+    """Returns a sentence for the end of an error that says what to write instead of a value.
 
     Args:
         place: Where the mistake was made: a key of `HINTS`.
         value: The value.
 
     Returns:
-        A colon and the sentence; "" if the table has none.
+        A colon and the sentence; "" if the table has no entry.
     """
     for is_mistake, sentence in HINTS[place]:
         if is_mistake(value):
@@ -35,7 +35,7 @@ def hint(place: str, value: Any) -> str:
 
 
 def explain(error: Exception) -> None:
-    """Adds a note that says what to write to an exception that a handler or middleware raised.
+    """Adds a note to an exception of a handler or middleware that says what to write instead.
 
     Args:
         error: The exception.
@@ -50,7 +50,7 @@ def _is_one_of(*names: str) -> Callable[[Any], bool]:
 
 
 def _read_from_kit(*names: str) -> Callable[[Any], bool]:
-    """Recognizes the exception for an attribute that an object of Kit doesn't have."""
+    """Recognizes the exception for a missing attribute of a Kit object."""
     return lambda error: (
         isinstance(error, AttributeError)
         and error.name in names
@@ -63,7 +63,7 @@ def _says(part: str) -> Callable[[Any], bool]:
 
 
 def _expects_response(error: Exception) -> bool:
-    """Recognizes the exception for an attribute of a response that was read from None."""
+    """Recognizes the exception for reading an attribute of a response from None."""
     names = ("body", "headers", "status", "status_code")
     return _says("'NoneType' object has no")(error) and getattr(error, "name", None) in names
 

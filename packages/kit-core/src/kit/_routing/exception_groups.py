@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exception groups, such as task groups raise."""
+"""Exception groups, as raised by task groups."""
 
 from __future__ import annotations
 

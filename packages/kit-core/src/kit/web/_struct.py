@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Structs, which every request needs, whose attributes can be set like those of other objects."""
+"""Structs with fast assignment to attributes; every request needs some."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ C = TypeVar("C", bound=type[Struct])
 
 
 def with_plain_stores(cls: C) -> C:
-    """Lets attributes of a Struct be set like those of any other object.
+    """Replaces a Struct's `__setattr__` with the method of `object`.
 
     PERF: msgspec's own `__setattr__` takes twice as long, 0.17 µs of a request that sets headers.
-    It exists to tell the garbage collector about objects that were created with only plain values
-    and are then given a container: create these Structs with something other than a plain value.
+    It tells the garbage collector about objects that are created with only plain values and later
+    get a container. Therefore, create these Structs with at least one value that isn't plain.
 
     Args:
-        cls: The Struct; it is changed.
+        cls: The Struct, which is changed.
     """
-    # Not in the class, since msgspec replaces it there. CPython keeps both methods in one slot, and
-    # uses that of `object` only if both are from there.
+    # msgspec would replace methods defined in the class. CPython keeps both methods in one slot,
+    # and uses the fast one only if both come from `object`.
     cls.__delattr__ = object.__delattr__  # type: ignore[method-assign]
     cls.__setattr__ = object.__setattr__  # type: ignore[method-assign]
     return cls
@@ -40,11 +40,11 @@ class _Absent:
 
 
 class Opaque:
-    """Base class of Structs whose fields aren't shown; it stands before Struct.
+    """Base class of Structs that hide their fields; list it before Struct.
 
-    Rich prefers `__rich_repr__` to the repr, and so would print headers and bodies. Templates look
-    for `__struct_fields__`. For `help`, msgspec evaluates the annotations; some of their names are
-    imported for type checkers only, so the annotations are removed.
+    Rich prefers `__rich_repr__` to the repr, so it would print headers and bodies. Templates look
+    for `__struct_fields__`. For `help`, msgspec evaluates the annotations; since some of their
+    names are imported only for type checkers, the annotations are removed.
     """
 
     __slots__ = ()

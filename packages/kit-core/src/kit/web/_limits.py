@@ -15,23 +15,23 @@ _MIB = 1024 * 1024
 class Limits(Struct, frozen=True):
     """Limits for requests, app-wide with `Kit(limits=...)`.
 
-    Exceeding a limit of the body results in a 413, a limit of headers in a 431 (RFC 6585).
+    Exceeding a body limit results in a 413, exceeding a header limit in a 431 (RFC 6585).
 
     Attributes:
         max_fields: Number of form fields that aren't files.
         max_files: Number of files in a form.
-        max_field_size_bytes: Size of one field that isn't a file, and of its name if the form is
-            urlencoded; in a multipart form, a name has at most 4 KiB. Both are kept in memory.
+        max_field_size_bytes: Size of one field that isn't a file, and of its name in an urlencoded
+            form; in a multipart form, a name has at most 4 KiB. Both are kept in memory.
         spool_size_bytes: Total size up to which the files of a form are kept in memory; further
             files are written to a temporary file.
         max_body_size_bytes: Size of a whole body; None for no limit. A request whose
             Content-Length exceeds it is refused before its body is read.
-        max_memory_size_bytes: Size of a body that is read into memory as a whole, as by `text`,
-            `json`, `bytes` and `blob`, and memory for the texts of a form together, up to four
-            bytes for each character; None for no limit. Files that are read for parameters of type
-            `bytes` count, too. It doesn't apply to streams and other files.
-        max_header_size_bytes: Size of a header of the request that is read by `c.req.header`, all
-            lines of its name together. Servers have limits of their own, which may be much higher.
+        max_memory_size_bytes: Size of a body that `text`, `json`, `bytes` or `blob` reads into
+            memory as a whole, and total memory for the texts of a form, up to four bytes for each
+            character; None for no limit. Files read for parameters of type `bytes` count, too. The
+            limit doesn't apply to streams and other files.
+        max_header_size_bytes: Size of a request header that `c.req.header` reads: all lines of its
+            name together. Servers have their own limits, which may be much higher.
     """
 
     max_fields: int = 1000
@@ -75,10 +75,10 @@ class Limits(Struct, frozen=True):
         return kind(**own | changes)
 
     def within(self, others: Iterable[Limits]) -> Limits:
-        """Returns the limits for what these ones and several others apply to.
+        """Returns the combination of these limits and others.
 
         Args:
-            others: Other limits. Of all that differ from the default, the smallest applies.
+            others: Other limits. Of the values that differ from the default, the smallest applies.
         """
         changes = self.changes
         for other in others:
@@ -125,6 +125,6 @@ def field_name_too_large(most: int) -> HTTPException:
 
 
 def _error(status: int, message: str) -> HTTPException:
-    from kit.interface import HTTPException  # here, since few apps refuse anything
+    from kit.interface import HTTPException  # PERF: few requests are refused
 
     return HTTPException(status, message)

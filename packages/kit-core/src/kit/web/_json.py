@@ -17,7 +17,7 @@ MARK = b"\xef\xbb\xbf"
 
 
 def _encode_other(value: Any) -> Any:
-    """Encodes values that msgspec doesn't support: pydantic models, which describe themselves."""
+    """Encodes pydantic models, which msgspec doesn't support."""
     dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
     if dump is not None:
         return dump(mode="json")
@@ -29,9 +29,9 @@ def _encode_model(value: Any, *, by_alias: bool) -> Any:
     return _encode_other(value) if dump is None else dump(mode="json", by_alias=by_alias)
 
 
-# PERF: created once; creating an encoder costs more than encoding a small body.
+# PERF: created once, since creating an encoder costs more than encoding a small body.
 encode_plainly = msgspec.json.Encoder(enc_hook=_encode_other).encode
-"""Encodes a value as `encode` does, with msgspec's own errors."""
+"""Encodes a value like `encode`, with msgspec's own errors."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -42,7 +42,7 @@ def encode(value: Any) -> bytes:
     Structs, attrs classes, datetimes, UUIDs, enums, Decimals, and pydantic models.
 
     Raises:
-        TypeError: If something in it can't be encoded; the message names its type and place.
+        TypeError: If a part of it can't be encoded; the message names its type and place.
     """
     try:
         return encode_plainly(value)
@@ -52,11 +52,11 @@ def encode(value: Any) -> bytes:
 
 
 def encode_with_aliases(value: Any, by_alias: bool) -> bytes:
-    """Encodes a value as `encode` does, and chooses the names of the fields of pydantic models.
+    """Encodes a value like `encode`, with a choice of field names for pydantic models.
 
     Args:
         value: The value.
-        by_alias: Whether to write their serialization aliases, or else their names.
+        by_alias: Whether to write serialization aliases instead of field names.
 
     Raises:
         TypeError: As for `encode`.
@@ -74,7 +74,7 @@ def _encoder_with_aliases(by_alias: bool) -> Callable[[Any], bytes]:
 
 
 def _raise_place(value: Any, error: Exception) -> None:
-    """Raises a TypeError that says what can't be encoded and where, if that can be found."""
+    """Raises a TypeError that names the value that can't be encoded and its place, if found."""
     found = _first_unencodable(value, "$")
     if found is not None:
         place, culprit = found
@@ -86,10 +86,10 @@ def decode(data: bytes) -> Any:
     """Decodes JSON.
 
     Raises:
-        ValueError: If it is not JSON in UTF-8; the message includes the position in bytes.
+        ValueError: If it isn't JSON in UTF-8; the message includes the position in bytes.
     """
     try:
-        return _decode(data)  # PERF: fails if there is a mark, so nothing has to look for one
+        return _decode(data)  # PERF: fails if there is a mark, so no search is necessary
     except ValueError:
         pass
     return _decode_again(data.removeprefix(MARK))
@@ -107,7 +107,7 @@ def _decode_again(data: bytes) -> Any:
 
 
 def _malformation(data: bytes, error: ValueError) -> str | None:
-    """Returns a message with the position in the body, if that of msgspec lacks it, or None."""
+    """Returns a message with the position in the body if msgspec's message lacks it, or None."""
     if isinstance(error, UnicodeDecodeError):
         try:
             data.decode()
@@ -122,7 +122,7 @@ def is_malformed(error: Exception) -> bool:
 
 
 def _first_unencodable(value: Any, place: str) -> tuple[str, Any] | None:
-    """Returns the path and value of what can't be encoded, depth first; None if all can."""
+    """Returns the path and value of the first part that can't be encoded, depth first; or None."""
     try:
         encode_plainly(value)
     except (TypeError, UnicodeEncodeError):
@@ -154,11 +154,11 @@ def decode_as(data: bytes, type: Any) -> Any:
     """Decodes JSON into a value of a type.
 
     Raises:
-        ValueError: If it is not JSON, with the position, or doesn't fit the type, with the path.
+        ValueError: If it isn't JSON (with the position), or doesn't fit the type (with the path).
     """
     data = data.removeprefix(MARK)
     model = None
-    # Kit doesn't import pydantic: until the app does, no type can be pydantic's.
+    # Kit doesn't import pydantic; until the app does, no type can come from pydantic.
     if "pydantic" in sys.modules or hasattr(type, "model_validate_json"):
         from kit.authoring.models import find_model
 

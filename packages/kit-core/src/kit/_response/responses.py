@@ -33,7 +33,7 @@ from kit.web._streams import close_stream
 
 _logger = logging.getLogger("kit")
 
-# PERF: types that extract() would return unchanged, after checking for all others.
+# PERF: extract() would return these types unchanged, after checking for all others.
 _AS_THEY_ARE = frozenset((bytes, NoneType, AsyncGeneratorType))
 
 
@@ -44,7 +44,7 @@ def make_response(
     headers: HeaderArgument | None,
     prepared: Sequence[HeaderLine] | None,
 ) -> Response:
-    """Builds a response of a body, and of lines set before or given as headers.
+    """Builds a response from a body, lines set before, and headers.
 
     Raises:
         TypeError: If `data` can't be sent, or the status allows no body.
@@ -68,22 +68,23 @@ def make_response(
 def own(response: Response) -> Response:
     """Returns a response whose headers may be changed for one request.
 
-    A copy, since the handler may return it again; but a stream can't be sent twice anyway.
+    This is a copy, since the handler may return the same response again; a streamed response isn't
+    copied, since it can't be sent twice.
     """
     body = peek(response)
     return response.__copy__() if body is None or isinstance(body, bytes) else response
 
 
 def joined(response: Response, lines: Iterable[HeaderLine]) -> Response:
-    """Returns a response with the lines that were set before it became that of its request.
+    """Returns a response with the lines that were set before it became the request's response.
 
-    The response's own line wins if a name can stand once; other lines are sent together. A
-    Content-Length set before belongs to no body, or to another one.
+    The response's own line wins if a name may occur only once; otherwise, both lines are sent. A
+    Content-Length set before doesn't belong to this body.
     """
     own_lines = response._lines
     names = {name for name, _ in own_lines}
     if any(line is IMPLIED_TEXT_LINE for line in own_lines):
-        names.discard(b"content-type")  # nobody has set it
+        names.discard(b"content-type")  # it wasn't set explicitly
     added = [line for line in lines if line[0] not in names and line[0] != CONTENT_LENGTH]
     added += _added(own_lines, [line for line in lines if line[0] in names & _SEVERAL])
     if not added:
@@ -95,9 +96,8 @@ def joined(response: Response, lines: Iterable[HeaderLine]) -> Response:
     return response
 
 
-# SPEC: RFC 9110 section 5.3: of these, a response may have several lines; those of one don't
-# replace those of the other. Allow, Cache-Control and the like are lists too, but what the response
-# says of itself is complete.
+# SPEC: RFC 9110 section 5.3: a response may have several lines of these names, so lines of both
+# are kept. Allow, Cache-Control and others are lists, too, but the response's own list is complete.
 _SEVERAL = frozenset(
     (
         b"accept-ch",
@@ -119,7 +119,7 @@ _SETS = frozenset((b"accept-ch", b"access-control-expose-headers", b"vary"))
 
 
 def _added(own_lines: Sequence[HeaderLine], lines: Iterable[HeaderLine]) -> Iterator[HeaderLine]:
-    """Yields what lines of names in `_SEVERAL` add to a response that has lines of these names."""
+    """Yields the lines with names in `_SEVERAL`, reduced to members that a response lacks."""
     cookies: set[tuple[bytes, ...]] | None = None
     for line in lines:
         name, value = line
@@ -143,7 +143,7 @@ def _members(value: bytes) -> list[bytes]:
 
 
 def _cookie(value: bytes) -> tuple[bytes, ...]:
-    """Returns what identifies a cookie (RFC 6265 section 5.3): its name, domain and path."""
+    """Returns a cookie's identity (RFC 6265 section 5.3): its name, domain and path."""
     pair, *attributes = value.split(b";")
     found = {b"domain": b"", b"path": b""}
     for attribute in attributes:
@@ -155,10 +155,10 @@ def _cookie(value: bytes) -> tuple[bytes, ...]:
 
 
 def take_over(response: Response, old: Response, lines: Iterable[HeaderLine]) -> Response:
-    """Returns a response with the lines of the one that it replaces, see `lines_to_keep`."""
+    """Returns a response with lines of the response that it replaces; see `lines_to_keep`."""
     length = _length(response)
     if length is not None and peek(response) is not peek(old) and length == _length(old):
-        # Most likely copied with the other headers, and so the length of the old body.
+        # Most likely, this is the old body's length, copied with the other headers.
         response = own(response)
         response.headers.delete("content-length")
     return joined(response, lines)
@@ -168,8 +168,8 @@ def _length(response: Response) -> str | None:
     return find_value(response._lines, "content-length")
 
 
-# SPEC: RFC 9110 sections 8 and 14.4, RFC 9530, RFC 6266; and the headers that say how long the
-# representation is fresh (RFC 9111 section 5).
+# SPEC: RFC 9110 sections 8 and 14.4, RFC 9530, RFC 6266; and headers about the freshness of the
+# representation (RFC 9111 section 5).
 _OF_THE_REPRESENTATION = frozenset(
     (
         b"accept-ranges",
@@ -191,19 +191,20 @@ _OF_THE_REPRESENTATION = frozenset(
         b"repr-digest",
     )
 )
-# SPEC: RFC 9110 section 15.4.5: a 304 has these headers of the 200 that it stands for.
+# SPEC: RFC 9110 section 15.4.5: a 304 has these headers of the corresponding 200.
 _OF_A_304 = frozenset(
     (b"cache-control", b"content-location", b"etag", b"expires", b"last-modified")
 )
-# SPEC: RFC 9111 section 5.2.2: who may not keep a response.
+# SPEC: RFC 9111 section 5.2.2: directives that restrict who may store a response.
 _RESTRICTING = frozenset((b"no-cache", b"no-store", b"private"))
 
 
 def lines_to_keep(lines: Iterable[HeaderLine], status: int = 0) -> list[HeaderLine]:
-    """Returns the header lines that stay when another response takes the place of one.
+    """Returns the header lines of a response that stay when another response replaces it.
 
-    What describes the representation goes, unless the new status is 304. What belongs to the
-    exchange stays: cookies, Vary, CORS, a request id; and what keeps a response out of caches.
+    Headers that describe the representation are dropped, unless the new status is 304. Headers that
+    belong to the exchange stay: cookies, Vary, CORS, a request id. Directives that keep a response
+    out of caches stay, too.
     """
     kept = []
     for line in lines:
@@ -218,7 +219,7 @@ def lines_to_keep(lines: Iterable[HeaderLine], status: int = 0) -> list[HeaderLi
 
 
 def without_representation(response: Response) -> Response:
-    """Returns an empty response without cookies and headers that describe the given body."""
+    """Returns an empty response without cookies and without headers that describe the body."""
     lines = [line for line in lines_to_keep(response._lines) if line[0] != b"set-cookie"]
     return build_response(None, response.status, lines)
 
@@ -253,7 +254,7 @@ async def settle(result: Any, handler: Any) -> Response | None:
 
 
 def _refused(result: Any, handler: Any) -> HandlerError:
-    from kit._hints import hint
+    from kit._registration.hints import hint
 
     what = type(result).__name__
     if isinstance(result, type):
