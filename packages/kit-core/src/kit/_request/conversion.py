@@ -9,10 +9,7 @@ from typing import Any, Literal, NewType, get_args
 
 from msgspec import convert
 
-from kit.authoring.models import error_type
-from kit.authoring.numerals import checked
 from kit.interface import FieldError, RequestValidationError
-from kit.router.patterns import variants
 
 Part = Literal["param", "query", "header"]
 
@@ -133,6 +130,8 @@ def check_absent_param(
 
 def parameter_names(pattern: str) -> list[str]:
     """Lists the parameters of a pattern in order, optional ones included."""
+    from kit.router.patterns import variants
+
     names = (segment.name for variant in variants(pattern) for segment in variant)
     return [*dict.fromkeys(name for name in names if name is not None)]
 
@@ -170,6 +169,8 @@ def _loader(type: Any) -> Callable[[str], Any]:
 
 @lru_cache(maxsize=256)
 def _new_loader(type: Any) -> Callable[[str], Any]:
+    from kit.authoring.numerals import checked  # here and below: most apps convert nothing
+
     return checked(partial(convert, type=type, strict=False), type, is_json=False)
 
 
@@ -192,6 +193,8 @@ def _describe_mistake(type: Any) -> str | None:
 
 def _field_error(path: str, error: Exception) -> FieldError:
     """Returns the error that kit-validator returns for the same mistake."""
+    from kit.authoring.models import error_type
+
     text = str(error)
     # All values are text, so "got `str`" adds nothing. APPSEC: it may quote the client's text.
     message = text.removesuffix(", got `str`")
