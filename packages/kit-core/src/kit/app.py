@@ -639,7 +639,7 @@ class Kit(ASGIApplication, Generic[B, V]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            from kit._registration.hints import hint
+            from kit._hints.table import hint
 
             text = f"{type(self).__name__!r} object has no attribute {name!r}{hint('app', name)}"
             raise AttributeError(text, name=name, obj=self)

@@ -121,7 +121,7 @@ def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
 
 def _explain(error: Exception) -> None:
     if error.__class__ in _CLASSES_OF_MISTAKES:
-        from kit._registration.hints import explain  # here, since most apps never need it
+        from kit._hints.table import explain  # here, since most apps never need it
 
         explain(error)
 

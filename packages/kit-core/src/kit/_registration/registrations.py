@@ -243,7 +243,7 @@ def _middleware(call: str, use: Any) -> list[Any]:
         if not callable(each):
             raise TypeError(f"{call}: use takes middleware (c, next), not {each!r:.100}")
         if not _is_middleware(each):
-            from kit._registration.hints import hint
+            from kit._hints.table import hint
 
             raise TypeError(
                 f"{call}: use takes middleware (c, next): "
@@ -263,7 +263,7 @@ def refuse_keywords(call: str, keywords: Iterable[str]) -> None:
         TypeError: If there are any.
     """
     for name in keywords:
-        from kit._registration.hints import hint
+        from kit._hints.table import hint
 
         raise TypeError(f"{call} takes no keyword {name!r}, but use{hint('keyword', name)}")
 

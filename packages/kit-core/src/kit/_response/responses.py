@@ -254,7 +254,7 @@ async def settle(result: Any, handler: Any) -> Response | None:
 
 
 def _refused(result: Any, handler: Any) -> HandlerError:
-    from kit._registration.hints import hint
+    from kit._hints.table import hint
 
     what = type(result).__name__
     if isinstance(result, type):

@@ -43,7 +43,7 @@ class Route(RouterRoute):
         try:
             wants_next = takes_next(handler, f"{method} {path!r}")
         except TypeError as error:
-            from kit._registration.hints import hint
+            from kit._hints.table import hint
 
             raise TypeError(f"{error}{hint('handler', handler)}") from None
         self.unbound: tuple[Any, str] | None = None
