@@ -173,6 +173,7 @@ EXTRAS = {
         "uvicorn",
         "watchfiles",
     },
+    "rsgi": {"kit-rsgi"},
     "wsgi": {"kit-asgi", "a2wsgi"},
 }
 SIZE = """
