@@ -525,7 +525,7 @@ class KitRequest:
 
     def _hand_on(self, request: Request) -> None:
         """Makes a request that a mounted application gets end with this one."""
-        if request is not self._raw:
+        if request is not self._raw and isinstance(request, Request):  # or it isn't ours to close
             self._handed_on += (request,)
 
     def _close(self) -> None:

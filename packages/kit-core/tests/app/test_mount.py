@@ -312,3 +312,21 @@ async def test_a_handler_may_have_locals_called_like_those_of_asgi() -> None:
         return Response(str((scope, receive, send)))
 
     assert await get(Kit().mount("/m", handler), "/m") == "(None, None, None)"
+
+
+async def test_what_replaces_a_request_need_not_be_one() -> None:
+    def replaced(request: Request) -> Any:
+        return SimpleNamespace(path=request.url)
+
+    def other(request: Any, *_: Any) -> Response:
+        return Response(request.path)
+
+    app = Kit().mount("/m", other, replace_request=replaced)
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/m/a", "query_string": b"", "headers": []}
+    await app(scope, SimpleNamespace, send)
+    assert (sent[0]["status"], sent[1]["body"][-4:]) == (200, b"/m/a")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Registers routes, and handles requests in process."""
+"""Registers handlers and mounted applications, and checks them."""

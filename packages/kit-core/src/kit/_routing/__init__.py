@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The internal state of an app: routes, lifespan, settings."""
+"""Finds the routes and error handlers for a request, and holds the settings of an app."""

@@ -55,7 +55,7 @@ PLACES = {
 # Templates are literals, so an app has a limited number; the bound is for apps that build them.
 @lru_cache(maxsize=1024)
 def find_states(literals: tuple[str, ...], state: str = "text") -> tuple[str, ...]:
-    """Returns for each field of a template the state of the tokenizer there.
+    """Returns the state of the tokenizer at each field of a template.
 
     Args:
         literals: The parts of the template around its fields.

@@ -193,7 +193,7 @@ def _is_describable(kind: Any) -> bool:
 
 
 def _schema_of_file(kind: Any) -> dict[str, Any]:
-    """A schema hook of msgspec, which wants NotImplementedError for types it isn't for."""
+    """A schema hook of msgspec; it must raise NotImplementedError for other types."""
     if classify(kind) != "file":
         raise NotImplementedError
     return {"type": "string"}

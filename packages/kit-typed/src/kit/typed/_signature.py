@@ -145,7 +145,7 @@ def read_signature(
         TypeError: If a parameter can't be provided; the text names the function and the parameter.
     """
     if find_mock(function) is not None:
-        # It takes anything, and is told what to return: it needs nothing of a request.
+        # The mock takes any arguments, so it needs no values of a request.
         return Signature(function, function, "unclear", (), REQUIRED)
     call, mode = _find_mode(function)
     empty = Signature(function, call, mode, (), REQUIRED)
@@ -191,7 +191,7 @@ def find_mock(function: Any) -> Any:
 
 
 def has_spec(function: Any) -> bool:
-    """Returns whether a function is a mock that stands for a certain function."""
+    """Returns whether a function is a mock with the spec of another function."""
     mock = find_mock(function)
     return mock is not None and (mock is not function or mock.__class__ is not type(mock))
 

@@ -204,7 +204,7 @@ def create_form(entries: list[tuple[str, FormValue]], spool: Spool | None = None
 
 
 def get_entries(form: FormData) -> list[tuple[str, FormValue]]:
-    """Returns the entries as they are stored, read-only."""
+    """Returns the stored entries, read-only."""
     return form._entries
 
 
