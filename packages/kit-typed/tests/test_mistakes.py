@@ -370,6 +370,7 @@ def test_public_names() -> None:
         "Header",
         "Path",
         "Query",
+        "ResponseValidationError",
         "Typed",
         "Var",
         "override",

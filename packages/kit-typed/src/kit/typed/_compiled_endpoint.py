@@ -15,7 +15,7 @@ from ._dependencies import exit_arguments, provide
 from ._problems import list_problems
 from ._request_values import read_form, read_json, read_text
 from ._resolution import Resolution
-from ._types import is_object
+from ._results import Result
 
 # The errors of msgspec and pydantic; deeply nested JSON raises RecursionError.
 _INVALID = (ValueError, RecursionError)
@@ -29,7 +29,7 @@ class CompiledEndpoint:
 
     Args:
         resolution: The sources of its parameters.
-        status: The status of its result; None: the status set on the context.
+        result: How its results are sent; without a status, with the one set on the context.
 
     Attributes:
         run: Handles a request: returns the response, or for a WebSocket, the handler of the
@@ -37,14 +37,14 @@ class CompiledEndpoint:
             LookupError if a value isn't in `c.env`, or a variable isn't set.
     """
 
-    def __init__(self, resolution: Resolution, status: int | None) -> None:
+    def __init__(self, resolution: Resolution, result: Result) -> None:
         self.resolution = resolution
-        self._status = status
+        self._result = result
+        self._status = result.status
         self._call_endpoint = resolution.arguments.bind(resolution.signature.call)
         self._is_async = resolution.signature.mode == "async"
-        # PERF: a result whose type is data needs no further checks.
-        returns = resolution.signature.returns
-        self._data = _DATA | {returns} if is_object(returns) else _DATA
+        # PERF: results of these classes need no further checks.
+        self._unchanged = result.unchanged
         self._texts = [each for each in resolution.sources if each.target != "form"]
         self._forms = [each for each in resolution.sources if each.target == "form"]
         closes_early = any(each.closes_early for each in resolution.calls)
@@ -81,7 +81,7 @@ class CompiledEndpoint:
         result = self._call_endpoint(values)
         if self._is_async:
             result = await result
-        if type(result) in self._data:
+        if type(result) in self._unchanged:
             return c.json(result, self._status)
         return await self._respond(c, result)
 
@@ -101,9 +101,14 @@ class CompiledEndpoint:
         """Returns the response for a result; the result may be a response or an awaitable."""
         while is_awaitable(result) and not is_response(result):
             result = await result
-        if result is None:
+        if is_response(result):
+            return result
+        declared = self._result
+        if result is None and declared.allows_none:
             return c.body(None, 204 if self._status is None else self._status)
-        return result if is_response(result) else c.json(result, self._status)
+        if declared.convert is not None:
+            result = declared.convert(result)
+        return c.json(result, self._status)
 
     def _connection_handler(
         self, c: Context[Any, Any], values: dict[str, Any], exits: AsyncExitStack | None

@@ -15,6 +15,7 @@ from ._compiled_endpoint import CompiledEndpoint
 from ._documentation import documented_type
 from ._resolution import Resolution, show
 from ._responses import describe_responses
+from ._results import Result
 from ._signature import REQUIRED, Signature
 from ._types import allows_none, never_fits
 from ._unread_parameters import unread_name
@@ -25,7 +26,7 @@ class CompiledRoute:
 
     Args:
         signature: The endpoint.
-        status: The status of its result, or None.
+        result: How its results are sent.
         method: The method.
         pattern: The whole pattern.
 
@@ -34,9 +35,9 @@ class CompiledRoute:
         handler: The function that handles its requests.
     """
 
-    def __init__(self, signature: Signature, status: int | None, method: str, pattern: str) -> None:
+    def __init__(self, signature: Signature, result: Result, method: str, pattern: str) -> None:
         self._signature = signature
-        self._status = status
+        self._result = result
         self._method = method
         self._pattern = pattern
         self._overrides: list[Mapping[Any, Signature]] = []
@@ -51,7 +52,7 @@ class CompiledRoute:
     def _compile(self) -> CompiledEndpoint:
         overrides = {key: value for each in self._overrides for key, value in each.items()}
         resolution = Resolution(self._signature, self._method, self._pattern, overrides)
-        return CompiledEndpoint(resolution, self._status)
+        return CompiledEndpoint(resolution, self._result)
 
     def override(self, overrides: Mapping[Any, Signature]) -> None:
         """Replaces dependencies by other functions from now on."""
@@ -164,7 +165,9 @@ class CompiledRoute:
         if validates:
             responses[400] = ValidationProblem
         if not resolution.connection:
-            responses.update(describe_responses(self._signature.returns, self._status))
+            responses.update(describe_responses(self._signature.returns, self._result.status))
+            if self._result.options.given:
+                attach(handler, typed_result=self._result.options.given)
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)

@@ -25,6 +25,7 @@ from kit.interface.metadata import get_facts
 
 from ._compiled_route import CompiledRoute
 from ._responses import describe_responses
+from ._results import Result, ResultOptions, compile_result
 from ._signature import Signature, is_connection, read_signature, unwrapped
 
 P = ParamSpec("P")
@@ -44,15 +45,15 @@ class Typed(Generic[P, R]):
     Args:
         function: The function.
         signature: Its parameters.
-        status: The status of its result, or None.
+        result: How its results are sent.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_function", "_made", "_signature", "_status")
+    __slots__ = ("__dict__", "__weakref__", "_function", "_made", "_result", "_signature")
 
-    def __init__(self, function: Callable[P, R], signature: Signature, status: int | None) -> None:
+    def __init__(self, function: Callable[P, R], signature: Signature, result: Result) -> None:
         self._function = function
         self._signature = signature
-        self._status = status
+        self._result = result
         self._made: dict[tuple[str, ...], Any] = {}
         functools.update_wrapper(self, function)
 
@@ -119,7 +120,7 @@ class Typed(Generic[P, R]):
         return self._bound_to("GET", pattern)
 
     def _bound_to(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
-        route = CompiledRoute(self._signature, self._status, method, pattern)
+        route = CompiledRoute(self._signature, self._result, method, pattern)
         handler = route.handler
         handler.__dict__.update(
             __wrapped__=self,
@@ -143,8 +144,26 @@ def _is_later(value: Any) -> bool:
 @overload
 def typed(function: Callable[P, R], /) -> Typed[P, R]: ...
 @overload
-def typed(*, status: int | None = None) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
-def typed(function: Any = None, /, *, status: int | None = None) -> Any:
+def typed(
+    *,
+    status: int | None = None,
+    response: Any = None,
+    by_alias: bool | None = None,
+    exclude_unset: bool = False,
+    exclude_defaults: bool = False,
+    exclude_none: bool = False,
+) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
+def typed(
+    function: Any = None,
+    /,
+    *,
+    status: int | None = None,
+    response: Any = None,
+    by_alias: bool | None = None,
+    exclude_unset: bool = False,
+    exclude_defaults: bool = False,
+    exclude_none: bool = False,
+) -> Any:
     """Creates a handler from a function whose parameters are read from the request.
 
         @app.get("/books/:id")
@@ -161,7 +180,9 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     parameters are read during the handshake, which is rejected if they are invalid.
 
     All errors of a request are reported in one problem document with status 400. A returned
-    Response is sent unchanged, None becomes 204, anything else is sent as JSON.
+    Response is sent unchanged, and None becomes 204. Anything else is converted to the type that
+    the function declares, and sent as JSON: an object of another class is read by its attributes,
+    and only the declared fields are sent. A result that doesn't fit is a `ResponseValidationError`.
 
     The signature is read here, and the source of each parameter is resolved at registration, so
     requests don't pay for inspection.
@@ -170,6 +191,12 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
         function: The function, plain or async. Without it, a decorator is returned.
         status: The status of the result. Default: 200, or the status set by `c.status`; 204 for
             None.
+        response: The type of the result, in place of the return annotation.
+        by_alias: Whether fields of pydantic models are sent by their aliases. Default: as each
+            model's `serialize_by_alias` says. This and the following are for pydantic models.
+        exclude_unset: Whether fields that were never set are left out.
+        exclude_defaults: Whether fields with their default value are left out.
+        exclude_none: Whether fields with None are left out.
 
     Returns:
         The handler, which a unit test can call like the function.
@@ -182,14 +209,26 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     check = OptionChecks("typed")
     if status is not None:
         check.number("status", status, least=200, most=599)
+    options = ResultOptions(
+        None if by_alias is None else check.flag("by_alias", by_alias),
+        exclude_unset=check.flag("exclude_unset", exclude_unset),
+        exclude_defaults=check.flag("exclude_defaults", exclude_defaults),
+        exclude_none=check.flag("exclude_none", exclude_none),
+    )
     # The names in annotations may be local to the function that defines the endpoint.
     names = find_caller_frame()[0].f_locals
     if function is not None:
-        return _typed(function, status, names)
-    return lambda each: _typed(each, status, names)
+        return _typed(function, status, response, options, names)
+    return lambda each: _typed(each, status, response, options, names)
 
 
-def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed[Any, Any]:
+def _typed(
+    function: Any,
+    status: int | None,
+    response: Any,
+    options: ResultOptions,
+    names: Mapping[str, Any],
+) -> Typed[Any, Any]:
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"typed() takes a function, not {function!r:.100}")
     function = unwrapped(function)
@@ -199,6 +238,8 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
             f"wrapped: put @upgrade_websocket above @typed"
         )
     signature = read_signature(function, names)
+    if response is not None:
+        signature = signature._replace(returns=response)
     if signature.mode in ("manager", "async manager", "unclear manager"):
         signature.refuse(
             "it yields or returns a context manager, so it can't be an endpoint: return "
@@ -214,7 +255,7 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
         signature.refuse(
             f"a response with the status {status} has no body: return None, or leave the status out"
         )
-    return Typed(function, signature, status)
+    return Typed(function, signature, compile_result(signature, status, options))
 
 
 def _check_connections(signature: Signature, status: int | None) -> None:
