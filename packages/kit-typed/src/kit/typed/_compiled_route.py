@@ -166,8 +166,7 @@ class CompiledRoute:
             responses[400] = ValidationProblem
         if not resolution.connection:
             responses.update(describe_responses(self._signature.returns, self._result.status))
-            if self._result.options.given:
-                attach(handler, typed_result=self._result.options.given)
+            attach(handler, typed_result=self._result.options.given)
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)

@@ -12,6 +12,7 @@ import datetime
 import decimal
 import uuid
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from operator import attrgetter
 from types import NoneType
 from typing import Any, TypeAlias
@@ -69,7 +70,7 @@ class Exact:
         self.others += other.others
         self.is_any = self.is_any or other.is_any
 
-    @property
+    @cached_property
     def unchecked(self) -> frozenset[type]:
         """The classes whose instances need no check of their parts."""
         return frozenset(kind for kind, check in self.classes.items() if check is None)
@@ -87,13 +88,15 @@ class Exact:
     def has_all(self, values: Any) -> bool:
         """Returns whether all of several values can be sent as they are."""
         # PERF: in C where only the classes count, since lists of rows are long.
-        if len(self.unchecked) == len(self.classes) and self.classes.keys() >= {*map(type, values)}:
+        if len(self.unchecked) == len(self.classes) and self.unchecked.issuperset(
+            map(type, values)
+        ):
             return True
         return all(map(self, values))
 
 
-def compile_exact(kind: Any) -> Exact:
-    """Compiles the check for a type.
+def compile_exact(kind: Any) -> tuple[Exact, bool]:
+    """Compiles the check for a type, and says whether its objects hold other objects.
 
     Args:
         kind: A type that msgspec supports.
@@ -101,12 +104,14 @@ def compile_exact(kind: Any) -> Exact:
     Raises:
         TypeError: If msgspec doesn't support it, or takes any items in a part of it.
     """
-    return _Compiler().compile(inspect.type_info(kind))
+    compiler = _Compiler()
+    return compiler.compile(inspect.type_info(kind)), compiler.is_nested
 
 
 class _Compiler:
     def __init__(self) -> None:
         self._known: dict[int, Exact] = {}  # a type may contain itself
+        self.is_nested = False
 
     def compile(self, node: Any) -> Exact:
         known = self._known.get(id(node))
@@ -148,6 +153,7 @@ class _Compiler:
             item = self.compile(node.item_type)
             return None if item.is_any else item.has_all
         if isinstance(node, inspect.NamedTupleType):
+            self.is_nested = True
             fields = [self.compile(each.type) for each in node.fields]
             return lambda value: all(part(each) for part, each in zip(fields, value, strict=True))
         return None
@@ -160,6 +166,7 @@ class _Compiler:
         ]
         if not fields:
             return None
+        self.is_nested = True
         return lambda value: all(exact(get(value)) for get, exact in fields)
 
     def _check_items(self, node: Any) -> Check:

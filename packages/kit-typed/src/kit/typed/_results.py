@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeAlias, Union, get_args, get_origin
@@ -26,6 +27,8 @@ Convert: TypeAlias = Callable[[Any], Any]
 # Values of these classes are never rows.
 _PLAIN = (dict, str, bytes, int, float, bool, NoneType)
 _ARRAYS = (list, tuple, set, frozenset)
+# Iterables that are values of their own, or that msgspec converts itself.
+_NEVER_READ = (*_ARRAYS, *_PLAIN, Mapping)
 _DATA = frozenset({dict, list, tuple, str, int, float, bool})
 _UNION = (Union, UnionType)
 
@@ -162,9 +165,12 @@ class _PydanticConverter(_Converter):
         self._validate = adapter.validate_python
         self._encode = adapter.dump_json
         self._options = options.given
+        # Rows have the names of the fields; pydantic reads only the aliases before version 2.11.
+        can_choose = "by_name" in inspect.signature(self._validate).parameters
+        self._names = {"by_alias": True, "by_name": True} if can_choose else {}
 
     def convert(self, value: Any) -> Any:
-        value = self._validate(_as_input(value), from_attributes=True)
+        value = self._validate(_as_input(value), from_attributes=True, **self._names)
         # Otherwise, a field that holds something else is sent with all its contents.
         return msgspec.Raw(self._encode(value, warnings="error", **self._options))
 
@@ -179,23 +185,21 @@ class _MsgspecConverter(_Converter):
     """Converts to Structs, dataclasses, TypedDicts, attrs classes and what contains them."""
 
     def __init__(self, kind: Any) -> None:
-        super().__init__(compile_exact(kind))
-        self._kind = kind
+        exact, self._is_nested = compile_exact(kind)
+        super().__init__(exact)
         self._takes_many = takes_many(kind)
+        self._convert = partial(msgspec.convert, type=kind, dec_hook=_convert_other)
 
     def convert(self, value: Any) -> Any:
         if self.exact(value):
             return value
-        is_iterable = isinstance(value, Iterable) and not isinstance(value, (*_PLAIN, Mapping))
-        if self._takes_many and is_iterable and not isinstance(value, _ARRAYS):
+        if self._takes_many and not isinstance(value, _NEVER_READ) and isinstance(value, Iterable):
             value = list(value)
-        value = msgspec.convert(
-            _as_input(value), self._kind, from_attributes=True, dec_hook=_convert_other
-        )
-        if self.exact(value):
+        value = self._convert(_as_input(value), from_attributes=True)
+        if not self._is_nested or self.exact(value):
             return value
         # An instance of the declared class holds one of another class.
-        return msgspec.convert(_opened(value), self._kind, dec_hook=_convert_other)
+        return self._convert(_opened(value))
 
 
 class _UnionConverter(_Converter):
