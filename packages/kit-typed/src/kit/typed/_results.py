@@ -285,7 +285,7 @@ def _as_input(value: Any) -> Any:
 def _find_row(kind: type) -> Callable[[Any], dict[str, Any]] | None:
     """Returns what makes a dict of a row of SQLAlchemy, sqlite3 or asyncpg; None for others."""
     if hasattr(kind, "_mapping"):
-        return lambda row: dict(row._mapping)
+        return lambda row: row._asdict()
     if hasattr(kind, "keys") and hasattr(kind, "__getitem__") and not issubclass(kind, Mapping):
         return lambda row: {key: row[key] for key in tuple(row.keys())}
     return None
