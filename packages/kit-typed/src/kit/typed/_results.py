@@ -58,9 +58,10 @@ class ResultOptions(NamedTuple):
     @property
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""
+        defaults = self._field_defaults
         return {
-            name: value for name, value in self._asdict().items() if value not in (None, False)
-        } | ({} if self.by_alias is None else {"by_alias": self.by_alias})
+            name: value for name, value in self._asdict().items() if value is not defaults[name]
+        }
 
 
 class Result(NamedTuple):
