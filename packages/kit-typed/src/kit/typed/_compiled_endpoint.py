@@ -45,6 +45,7 @@ class CompiledEndpoint:
         self._is_async = resolution.signature.mode == "async"
         # PERF: results of these classes need no further checks.
         self._unchanged = result.unchanged
+        self._is_unchanged = result.is_unchanged
         self._texts = [each for each in resolution.sources if each.target != "form"]
         self._forms = [each for each in resolution.sources if each.target == "form"]
         closes_early = any(each.closes_early for each in resolution.calls)
@@ -81,7 +82,7 @@ class CompiledEndpoint:
         result = self._call_endpoint(values)
         if self._is_async:
             result = await result
-        if type(result) in self._unchanged:
+        if type(result) in self._unchanged or self._is_unchanged(result):
             return c.json(result, self._status)
         return await self._respond(c, result)
 

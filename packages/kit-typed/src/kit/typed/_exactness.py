@@ -75,6 +75,10 @@ class Exact:
         """The classes whose instances need no check of their parts."""
         return frozenset(kind for kind, check in self.classes.items() if check is None)
 
+    @cached_property
+    def _is_flat(self) -> bool:
+        return len(self.unchecked) == len(self.classes)
+
     def __call__(self, value: Any) -> bool:
         """Returns whether a value can be sent as it is."""
         if self.is_any:
@@ -88,9 +92,7 @@ class Exact:
     def has_all(self, values: Any) -> bool:
         """Returns whether all of several values can be sent as they are."""
         # PERF: in C where only the classes count, since lists of rows are long.
-        if len(self.unchecked) == len(self.classes) and self.unchecked.issuperset(
-            map(type, values)
-        ):
+        if self._is_flat and self.unchecked.issuperset(map(type, values)):
             return True
         return all(map(self, values))
 
@@ -142,6 +144,8 @@ class _Compiler:
             key, item = self.compile(node.key_type), self.compile(node.value_type)
             if item.is_any:
                 return None
+            if isinstance(node.key_type, inspect.StrType):  # all keys are sent as text
+                return lambda value: item.has_all(value.values())
             return lambda value: key.has_all(value) and item.has_all(value.values())
         if isinstance(node, inspect.TupleType):
             parts = tuple(map(self.compile, node.item_types))

@@ -71,6 +71,7 @@ class Result(NamedTuple):
         status: Their status, or None.
         options: The options for pydantic models.
         unchanged: The classes whose instances are sent as they are.
+        is_unchanged: Whether a value is sent as it is.
         convert: Returns what is sent for any other result, or None if it is the result itself.
         allows_none: Whether None is a result.
     """
@@ -78,6 +79,7 @@ class Result(NamedTuple):
     status: int | None
     options: ResultOptions
     unchanged: frozenset[type]
+    is_unchanged: Callable[[Any], bool]
     convert: Convert | None
     allows_none: bool
 
@@ -96,7 +98,7 @@ def compile_result(signature: Signature, status: int | None, options: ResultOpti
     declared = _find_awaited(signature.returns)
     if declared is REQUIRED or split(declared)[0] in (Any, object):
         _check_options(signature, options, None)
-        return Result(status, options, _DATA, None, allows_none=True)
+        return Result(status, options, _DATA, Exact(), None, allows_none=True)
     kind = find_data_type(declared)
     try:
         converter = _Converter(Exact()) if kind is None else _find_converter(kind, options)
@@ -114,7 +116,8 @@ def compile_result(signature: Signature, status: int | None, options: ResultOpti
                 f"declared {name}: {_describe_problem(error)}"
             ) from error
 
-    return Result(status, options, converter.exact.unchecked, convert, allows_none(declared))
+    exact = converter.exact
+    return Result(status, options, exact.unchecked, exact, convert, allows_none(declared))
 
 
 def _find_awaited(declared: Any) -> Any:
