@@ -37,7 +37,7 @@ from typing import (
 
 from kit.authoring.signatures import describe, is_async, is_generator
 
-from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
+from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
 from ._types import RuleError, aliased, classify, constrained, inner_metadata, split
 
 REQUIRED: Any = inspect.Parameter.empty
@@ -353,7 +353,7 @@ def _check_default(signature: Signature, name: str, default: Any) -> None:
             f"the default of {name!r} is {default!r}: markers belong in the annotation, "
             f"{name}: Annotated[..., {default!r}], and a default after it"
         )
-    if default is Depends or (isinstance(default, type) and issubclass(default, _MARKERS)):
+    if _is_depends(default) or (isinstance(default, type) and issubclass(default, _MARKERS)):
         signature.refuse(f"the default of {name!r} is {default.__name__}, which has to be called")
     if _is_foreign(default):
         signature.refuse(
@@ -361,6 +361,11 @@ def _check_default(signature: Signature, name: str, default: Any) -> None:
             f"{type(default).__module__.partition('.')[0]}: write {name}: Annotated[..., marker] = "
             "default, with a marker of kit.typed, such as Query(ge=1), or Depends(function)"
         )
+
+
+def _is_depends(value: Any) -> bool:
+    """Returns whether a value is the function `Depends`, which wasn't called."""
+    return isinstance(value, types.FunctionType) and value.__name__ == "Depends"
 
 
 def _is_foreign(default: Any) -> bool:
@@ -391,7 +396,7 @@ def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) 
     ]
     for each in metadata:
         if isinstance(each, types.FunctionType):
-            what = "Depends()" if each is Depends else f"Depends({each.__name__})"
+            what = "Depends()" if _is_depends(each) else f"Depends({each.__name__})"
             signature.refuse(
                 f"the annotation of {name!r} has the function {each.__name__}: write {what}"
             )
