@@ -222,7 +222,7 @@ async def guarded(user: Annotated[Variables, Depends(find_user)]) -> Variables:
 
 @typed.get("/guarded", use=[Depends(require("admin")), third_party(header="x")])
 async def guarded_plain(c: Context[Bindings, Variables]) -> Response:
-    return c.json(c.var["user"])
+    return c.json(c.get("user"))
 
 
 typed.use(Depends(find_user)).use("/admin/*", Depends(require("admin")), plain)
