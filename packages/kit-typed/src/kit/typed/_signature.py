@@ -164,6 +164,13 @@ def read_signature(
     except NameError as error:  # annotations that are evaluated late
         empty.refuse(f"an annotation names {error.name!r}, which is not defined{_LATER}")
     scope = _Names(function, names)
+    following = signature.parameters.get("next")
+    if following is not None and _is_next(following.annotation):
+        empty.refuse(
+            "it takes next, so it is middleware (c, next): register it as it is, without @typed "
+            "and Depends(); for typed parameters, write a function without next, and register "
+            "Depends(function)"
+        )
     # APPSEC: a keyword argument of a partial looks like a default, but no client may change it.
     bound = function.keywords if isinstance(function, functools.partial) else {}
     parameters = tuple(
@@ -306,6 +313,13 @@ def _parameter(
         )
     annotation = _constrained(signature, name, kind, metadata, marker)
     return Parameter(name, annotation, default, marker, None, by_keyword)
+
+
+def _is_next(annotation: Any) -> bool:
+    """Returns whether a parameter with the name `next` is that of a middleware."""
+    if isinstance(annotation, str):  # perhaps imported for type checkers only
+        return annotation.partition("[")[0].rpartition(".")[2] in ("Next", "Callable")
+    return annotation is REQUIRED or get_origin(annotation) is Callable
 
 
 def _constrained(

@@ -181,7 +181,7 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
         return _model_schema(kind, model, is_json=is_json)
     check_union(kind)
     node = bare(inspect.type_info(kind))
-    if isinstance(node, inspect.CustomType):
+    if isinstance(node, inspect.CustomType) and node.cls is not object:
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
         decode = checked(msgspec.json.Decoder(kind).decode, kind, is_json=True)
