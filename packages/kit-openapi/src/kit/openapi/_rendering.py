@@ -65,14 +65,16 @@ def plan(
 ) -> PendingOperation:
     """Finds the parts of an operation, and requests the schemas of its types."""
     said = parse(getattr(operation.function, "__doc__", None))
-    reading = read(operation.handler)
+    reading = read(operation.handler, operation.facts[:-1])
     answers = find_responses(operation, reading, said, errors, schemas)
     pending = PendingOperation(operation, said, reading, answers, security.requirements(operation))
     for facts in operation.facts:
-        for target, kind in facts.validates.items():
-            pending.validated.setdefault(target, []).append(schemas.ask(kind, REQUEST))
-            if target == "json" and _is_required(facts, kind):
-                pending.required.add(target)
+        # The parts of `every` of kit-combine may read different names of the same target.
+        for validates in facts.others.get("combine_validates", (facts.validates,)):
+            for target, kind in validates.items():
+                pending.validated.setdefault(target, []).append(schemas.ask(kind, REQUEST))
+                if target == "json" and _is_required(facts, kind):
+                    pending.required.add(target)
     pending.read = [(each, schemas.ask(each.kind, REQUEST)) for each in reading.parameters]
     if reading.json is not UNKNOWN and "json" not in pending.validated:
         pending.json = schemas.ask(reading.json, REQUEST)

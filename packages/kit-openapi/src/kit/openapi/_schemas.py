@@ -329,6 +329,8 @@ def _is_same(
 
 def _of_stranger(kind: Any) -> Schema:
     """Describes a type that msgspec doesn't support."""
+    if kind is object:
+        return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
     return file_schema() if is_file(kind) else {}
 
 

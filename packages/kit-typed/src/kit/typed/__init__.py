@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Typed endpoints: parameters, bodies and dependencies from annotations."""
 
-from ._markers import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var
+from ._depends import Depends
+from ._markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
 from ._override import override
 from ._results import ResponseValidationError
 from ._typed import Typed, typed

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from kit.authoring.route_hooks import find_bound
 from kit.interface import METHOD_NAME_ALL, Context, RouterRoute, ValidationProblem
 from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
@@ -16,6 +17,7 @@ from ._documentation import documented_type
 from ._resolution import Resolution, show
 from ._responses import describe_responses
 from ._results import Result
+from ._shared_values import find_shared
 from ._signature import REQUIRED, Signature
 from ._types import allows_none, never_fits
 from ._unread_parameters import unread_name
@@ -41,6 +43,7 @@ class CompiledRoute:
         self._method = method
         self._pattern = pattern
         self._overrides: list[Mapping[Any, Signature]] = []
+        self._provided_before: frozenset[Any] = frozenset()
         self._endpoint = self._compile()
         self.resolution = self._endpoint.resolution
 
@@ -50,9 +53,18 @@ class CompiledRoute:
         self.handler = handler
 
     def _compile(self) -> CompiledEndpoint:
+        resolution = self._resolve()
+        shared = find_shared(resolution, self._provided_before) if self._provided_before else None
+        return CompiledEndpoint(resolution, self._result, shared)
+
+    def _resolve(self) -> Resolution:
         overrides = {key: value for each in self._overrides for key, value in each.items()}
-        resolution = Resolution(self._signature, self._method, self._pattern, overrides)
-        return CompiledEndpoint(resolution, self._result)
+        return Resolution(self._signature, self._method, self._pattern, overrides)
+
+    @property
+    def cache_keys(self) -> frozenset[Any]:
+        """The keys of the dependencies that are called once per request."""
+        return frozenset(call.cache_key for call in self.resolution.calls) - {None}
 
     def override(self, overrides: Mapping[Any, Signature]) -> None:
         """Replaces dependencies by other functions from now on."""
@@ -73,13 +85,19 @@ class CompiledRoute:
 
         See `kit.authoring.route_hooks`.
         """
+        self.check_values(before)
+        if route is not None:
+            self._check_names(before, route)
+        if self.resolution.calls:
+            self._share_values(before)
+
+    def check_values(self, before: Sequence[RouterRoute]) -> None:
+        """Rejects parameters that nothing provides."""
         place = f"{self._method} {self._pattern!r}"
         for signature, name in self.resolution.absent:
             signature.refuse(
                 f"Path() reads the parameter {name!r} of the path, which {place} doesn't have"
             )
-        if route is not None:
-            self._check_names(before, route)
         variables = [each for each in self.resolution.context_values if not each.is_env]
         provided = self._provided(before) if variables else {}
         for value in variables:
@@ -98,6 +116,19 @@ class CompiledRoute:
                     "doesn't declare the variable, declare it with "
                     f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
                 )
+
+    def _share_values(self, before: Sequence[RouterRoute]) -> None:
+        """Compiles the endpoint again if guards before it provide values that it needs."""
+        guards = (
+            guard
+            for each in before
+            if each.takes_next
+            for guard in find_bound(each.handler, "__kit_route__")
+        )
+        provided = self.cache_keys.intersection(key for guard in guards for key in guard.cache_keys)
+        if provided != self._provided_before:
+            self._provided_before = provided
+            self._endpoint = self._compile()
 
     def check_env(self, env: Mapping[str, Any]) -> None:
         """Rejects missing values of `c.env`; see `kit.authoring.route_hooks`."""

@@ -84,6 +84,10 @@ class Result(NamedTuple):
     allows_none: bool
 
 
+ANYTHING = Result(None, ResultOptions(), _DATA, Exact(), None, allows_none=True)
+"""Results without a declared type, which are sent as they are."""
+
+
 def compile_result(signature: Signature, status: int | None, options: ResultOptions) -> Result:
     """Compiles how the results of an endpoint are sent.
 
@@ -98,7 +102,7 @@ def compile_result(signature: Signature, status: int | None, options: ResultOpti
     declared = _find_awaited(signature.returns)
     if declared is REQUIRED or split(declared)[0] in (Any, object):
         _check_options(signature, options, None)
-        return Result(status, options, _DATA, Exact(), None, allows_none=True)
+        return ANYTHING._replace(status=status)
     kind = find_data_type(declared)
     try:
         converter = _Converter(Exact()) if kind is None else _find_converter(kind, options)
