@@ -3,6 +3,7 @@
 
 from ._markers import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var
 from ._override import override
+from ._server_sent_event import ServerSentEvent
 from ._typed import Typed, typed
 
 __all__ = (
@@ -15,6 +16,7 @@ __all__ = (
     "Header",
     "Path",
     "Query",
+    "ServerSentEvent",
     "Typed",
     "Var",
     "override",
@@ -22,5 +24,5 @@ __all__ = (
 )
 
 # Public classes show the module that users import them from.
-for _class in (Body, Cookie, Env, File, Form, Header, Path, Query, Typed, Var):
+for _class in (Body, Cookie, Env, File, Form, Header, Path, Query, ServerSentEvent, Typed, Var):
     _class.__module__ = __name__

@@ -15,6 +15,7 @@ from ._dependencies import exit_arguments, provide
 from ._problems import list_problems
 from ._request_values import read_form, read_json, read_text
 from ._resolution import Resolution
+from ._streams import StreamedCall
 from ._types import is_object
 
 # The errors of msgspec and pydantic; deeply nested JSON raises RecursionError.
@@ -48,6 +49,12 @@ class CompiledEndpoint:
         self._texts = [each for each in resolution.sources if each.target != "form"]
         self._forms = [each for each in resolution.sources if each.target == "form"]
         closes_early = any(each.closes_early for each in resolution.calls)
+        stream = resolution.signature.stream
+        if stream is not None:
+            _refuse_early_ends(resolution)
+            self._call_endpoint = StreamedCall(
+                resolution.signature, stream, self._call_endpoint, status
+            ).respond
         self.run: Run = self._run_within_stack if closes_early else self._run
 
     async def _run_within_stack(self, c: Context[Any, Any]) -> Any:
@@ -127,3 +134,13 @@ class CompiledEndpoint:
                 return await handle(ws)
 
         return handle_and_close
+
+
+def _refuse_early_ends(resolution: Resolution) -> None:
+    for call in resolution.calls:
+        if call.closes_early:
+            resolution.signature.refuse(
+                f"it yields while the response is sent, but the dependency {call.local!r} has the "
+                "scope 'function', so it would be closed before: give it the scope 'request', "
+                "which ends after the stream"
+            )

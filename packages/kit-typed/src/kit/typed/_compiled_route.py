@@ -16,6 +16,7 @@ from ._documentation import documented_type
 from ._resolution import Resolution, show
 from ._responses import describe_responses
 from ._signature import REQUIRED, Signature
+from ._streams import describe_stream
 from ._types import allows_none, never_fits
 from ._unread_parameters import unread_name
 
@@ -163,7 +164,10 @@ class CompiledRoute:
             responses.update(get_facts(call.signature.function).responses)
         if validates:
             responses[400] = ValidationProblem
-        if not resolution.connection:
+        stream = self._signature.stream
+        if stream is not None:
+            responses.update(describe_stream(stream, self._status))
+        elif not resolution.connection:
             responses.update(describe_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The documentation includes the exceptions of these functions.

@@ -15,6 +15,8 @@ from typing import (
     overload,
 )
 
+from msgspec import UNSET, UnsetType
+
 from kit.authoring.caller_frame import find_caller_frame
 from kit.authoring.maybe_await import is_awaitable
 from kit.authoring.models import check_union
@@ -26,6 +28,7 @@ from kit.interface.metadata import get_facts
 from ._compiled_route import CompiledRoute
 from ._responses import describe_responses
 from ._signature import Signature, is_connection, read_signature, unwrapped
+from ._streams import with_stream
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -143,8 +146,16 @@ def _is_later(value: Any) -> bool:
 @overload
 def typed(function: Callable[P, R], /) -> Typed[P, R]: ...
 @overload
-def typed(*, status: int | None = None) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
-def typed(function: Any = None, /, *, status: int | None = None) -> Any:
+def typed(
+    *, status: int | None = None, keep_alive: float | UnsetType | None = UNSET
+) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
+def typed(
+    function: Any = None,
+    /,
+    *,
+    status: int | None = None,
+    keep_alive: float | UnsetType | None = UNSET,
+) -> Any:
     """Creates a handler from a function whose parameters are read from the request.
 
         @app.get("/books/:id")
@@ -160,6 +171,10 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     `ws: WebSocket` is the connection; it needs `@upgrade_websocket` above `@typed`. All other
     parameters are read during the handshake, which is rejected if they are invalid.
 
+    A function that yields is a stream: its items are sent as server-sent events or as JSON Lines,
+    as the client's Accept says. If it raises before the first item, within a second, the exception
+    is handled as that of any other endpoint; later, the response breaks off.
+
     All errors of a request are reported in one problem document with status 400. A returned
     Response is sent unchanged, None becomes 204, anything else is sent as JSON.
 
@@ -170,6 +185,8 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
         function: The function, plain or async. Without it, a decorator is returned.
         status: The status of the result. Default: 200, or the status set by `c.status`; 204 for
             None.
+        keep_alive: Seconds without an event after which a stream of events sends a comment, so that
+            proxies don't close the connection; None: never. Default: 15.
 
     Returns:
         The handler, which a unit test can call like the function.
@@ -177,19 +194,28 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     Raises:
         TypeError: If nothing can provide a parameter, or if `function` can't be an endpoint. For
             mistakes that depend on the route, it is raised when the handler is registered.
-        ValueError: If the status isn't valid for a response.
+        ValueError: If the status isn't valid for a response, or `keep_alive` is not above 0.
     """
     check = OptionChecks("typed")
     if status is not None:
         check.number("status", status, least=200, most=599)
+    if keep_alive is not None and keep_alive is not UNSET:
+        check.number("keep_alive", keep_alive, whole=False)
+        if keep_alive <= 0:
+            check.unusable("keep_alive", keep_alive, "seconds above 0, or None")
     # The names in annotations may be local to the function that defines the endpoint.
     names = find_caller_frame()[0].f_locals
     if function is not None:
-        return _typed(function, status, names)
-    return lambda each: _typed(each, status, names)
+        return _typed(function, status, keep_alive, names)
+    return lambda each: _typed(each, status, keep_alive, names)
 
 
-def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed[Any, Any]:
+def _typed(
+    function: Any,
+    status: int | None,
+    keep_alive: float | UnsetType | None,
+    names: Mapping[str, Any],
+) -> Typed[Any, Any]:
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"typed() takes a function, not {function!r:.100}")
     function = unwrapped(function)
@@ -198,11 +224,10 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
             f"typed() was given {describe(function)}, which @upgrade_websocket has already "
             f"wrapped: put @upgrade_websocket above @typed"
         )
-    signature = read_signature(function, names)
+    signature = with_stream(read_signature(function, names), status, keep_alive)
     if signature.mode in ("manager", "async manager", "unclear manager"):
         signature.refuse(
-            "it yields or returns a context manager, so it can't be an endpoint: return "
-            "c.body(stream()) for a stream, and use such a function in Depends()"
+            "it returns a context manager, so it can't be an endpoint: use it in Depends()"
         )
     if signature.connections:
         _check_connections(signature, status)
@@ -210,7 +235,8 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
         check_union(signature.returns)  # otherwise, creating the document would crash the process
     except TypeError as error:
         signature.refuse(f"the type of its result can't be documented: {error}")
-    if status in _WITHOUT_CONTENT and 200 in describe_responses(signature.returns, None):
+    is_json = signature.stream is None and 200 in describe_responses(signature.returns, None)
+    if status in _WITHOUT_CONTENT and is_json:
         signature.refuse(
             f"a response with the status {status} has no body: return None, or leave the status out"
         )
