@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import importlib.util
 import os
 import signal
 import socket
 import subprocess
+import sys
 import textwrap
 import time
 from collections import deque
@@ -34,6 +37,7 @@ APP = textwrap.dedent(
     from msgspec import Struct
 
     from kit import HTTPException, Kit, Response
+    from kit.openapi import openapi
     from kit.streaming import stream, stream_sse, stream_text
     from kit.typed import Header, ServerSentEvent, typed
 
@@ -196,6 +200,9 @@ APP = textwrap.dedent(
                 trace("finally quiet")
 
         return stream_sse(c, write, keep_alive=0.01)
+
+
+    openapi(app)
 
 
     class Count(Struct):
@@ -475,3 +482,41 @@ def test_typed_stream_whose_client_leaves(
     until(lambda: f"finally {name}" in server.trace, "the generator to be cancelled")
     assert client.get("/").text == "alive"
     assert server.log.read_text().count("Traceback") == faults, server.log.read_text()
+
+
+@pytest.fixture(scope="module")
+def generated(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The module that `kit client` writes for the app."""
+    file = tmp_path_factory.mktemp("client") / "counts_client.py"
+    command = [sys.executable, "-m", "kit", "client", "app.py:app", f"--output={file}"]
+    environment = {**os.environ, "KIT_TRACE": os.devnull}
+    subprocess.run(command, cwd=server.trace_file.parent, env=environment, check=True)
+    spec = importlib.util.spec_from_file_location("counts_client", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["counts_client"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_client(server: Server, generated: Any) -> None:
+    expected = [generated.Count(number=number) for number in (4, 5, 6)]
+
+    async def read() -> list[Any]:
+        http = httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False, verify=False)
+        async with http, generated.AsyncClient(server.url, client=http) as api:
+            found = [item async for item in api.typed_events(last_event_id="3")]
+            with pytest.raises(generated.ClientError) as caught:
+                await anext(api.missing())
+            assert caught.value.status == 404
+            quiet = api.typed_quiet("generated")
+            assert await anext(quiet) == generated.Count(number=1)
+            await quiet.aclose()
+            return found
+
+    assert asyncio.run(read()) == expected
+    until(lambda: "finally generated" in server.trace, "the generator to be cancelled")
+    http = httpx.Client(timeout=PATIENCE_S, trust_env=False, verify=False)
+    with http, generated.Client(server.url, client=http) as api:
+        assert [*api.typed_events(last_event_id="3")] == expected

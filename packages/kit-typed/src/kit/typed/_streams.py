@@ -81,7 +81,7 @@ def with_stream(signature: Signature, status: int | None, keep_alive: Any) -> Si
     stream = StreamType(
         item=kind,
         # Beside other types, text is sent as JSON as well, so that clients can tell them apart.
-        is_text=split(kind)[0] in (str, Any),
+        is_text=_is_text(kind),
         media_types=(EVENT_STREAM, JSON_LINES) if has_events else (JSON_LINES, EVENT_STREAM),
         keep_alive_s=KEEP_ALIVE_S if keep_alive is msgspec.UNSET else keep_alive,
     )
@@ -144,6 +144,12 @@ def _find_data(item: Any) -> tuple[Any, bool]:
         return item, False
     kinds = [(get_args(each) or (Any,))[0] if each in events else each for each in members]
     return Any if Any in kinds else Union[tuple(kinds)], True  # noqa: UP007
+
+
+def _is_text(kind: Any) -> bool:
+    inner, _ = split(kind)
+    behind = aliased(inner) or getattr(inner, "__supertype__", None)  # of a NewType
+    return inner in (str, Any) if behind is None else _is_text(behind)
 
 
 def _list_members(kind: Any) -> list[Any]:
