@@ -8,7 +8,7 @@ import enum
 import pathlib
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
@@ -482,3 +482,26 @@ def test_a_type_that_nothing_can_check_is_refused() -> None:
     endpoint.__annotations__["return"] = tuple[User | Data, int]
     with pytest.raises(TypeError, match=r"endpoint.*can't be checked"):
         typed(endpoint)
+
+
+async def test_a_union_with_any_takes_responses_and_data() -> None:
+    assert await sent(Any | None, STORED) == '{"name":"ada","password":"s3cret"}'
+    assert (await send(User | Any, Response("text"))).status == 200
+
+
+async def test_items_of_streams_have_only_the_declared_fields() -> None:
+    app = Kit()
+
+    @app.get("/:kind")
+    @typed
+    async def stream(kind: str) -> AsyncIterator[User | None]:
+        yield STORED
+        yield None
+        if kind == "broken":
+            yield {"nme": 1}  # type: ignore[misc]
+
+    response = await app.request("/whole")
+    assert await response.text() == f"{ADA}\nnull\n"
+    response = await app.request("/broken")
+    with pytest.raises(ResponseValidationError, match="name"):
+        await response.text()

@@ -21,6 +21,7 @@ from ._responses import JSON, Errors, ResponseDescription, find_responses, with_
 from ._schemas import REQUEST, Schema, Schemas, file_schema, is_json, iterate_fields, without_null
 from ._security import Security
 from ._source import UNKNOWN
+from ._streams import describe_items
 
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
@@ -142,12 +143,19 @@ def _without_slots(value: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]
     copied = dict(value)
     if "content" in copied:
         copied["content"] = {
-            media_type: {**each, "schema": schemas.get(each["schema"])}
-            if isinstance(each.get("schema"), int)
-            else each
+            media_type: describe_items(media_type, _with_schemas(each, schemas))
             for media_type, each in copied["content"].items()
         }
     return copied
+
+
+def _with_schemas(described: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
+    return {
+        key: schemas.get(value)
+        if key in ("schema", "itemSchema") and isinstance(value, int)
+        else value
+        for key, value in described.items()
+    }
 
 
 # --- Parameters -------------------------------------------------------------------------------

@@ -164,16 +164,19 @@ def described_answer(
 
 
 def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[str, Any]:
-    """Copies a Response or Request Body Object; types in its content become requested schemas."""
+    """Copies a Response or Request Body Object; types in its content become requested schemas.
+
+    The type of the items of a stream stands in `itemSchema`, as in OpenAPI 3.2; see `_streams`.
+    """
     copied = dict(value)
     content: dict[str, Any] = {}
     for media_type, each in (value.get("content") or {}).items():
         if isinstance(each, Mapping):
-            schema = each.get("schema")
-            if schema is None or isinstance(schema, Mapping):
-                content[media_type] = dict(each)
-            else:
-                content[media_type] = {**each, "schema": schemas.ask(schema, mode)}
+            content[media_type] = dict(each)
+            for key in ("schema", "itemSchema"):
+                schema = each.get(key)
+                if schema is not None and not isinstance(schema, Mapping):
+                    content[media_type][key] = schemas.ask(schema, mode)
         else:
             content[media_type] = {"schema": schemas.ask(each, mode)}
     if content:

@@ -5,6 +5,7 @@ from ._depends import Depends
 from ._markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
 from ._override import override
 from ._results import ResponseValidationError
+from ._server_sent_event import ServerSentEvent
 from ._typed import Typed, typed
 
 __all__ = (
@@ -18,6 +19,7 @@ __all__ = (
     "Path",
     "Query",
     "ResponseValidationError",
+    "ServerSentEvent",
     "Typed",
     "Var",
     "override",
@@ -35,6 +37,7 @@ for _class in (
     Path,
     Query,
     ResponseValidationError,
+    ServerSentEvent,
     Typed,
     Var,
 ):

@@ -16,8 +16,9 @@ from ._dependencies import exit_arguments, provide
 from ._problems import list_problems
 from ._request_values import read_form, read_json, read_text
 from ._resolution import Resolution
-from ._results import Result
+from ._results import ANYTHING, Result
 from ._shared_values import find_provided
+from ._streams import StreamedCall
 
 # The errors of msgspec and pydantic; deeply nested JSON raises RecursionError.
 _INVALID = (ValueError, RecursionError)
@@ -46,9 +47,16 @@ class CompiledEndpoint:
         self, resolution: Resolution, result: Result, shared: Mapping[str, Any] | None = None
     ) -> None:
         self.resolution = resolution
+        self._call_endpoint = resolution.arguments.bind(resolution.signature.call)
+        stream = resolution.signature.stream
+        if stream is not None:
+            _refuse_early_ends(resolution)
+            self._call_endpoint = StreamedCall(
+                resolution.signature, stream, self._call_endpoint, result
+            ).respond
+            result = ANYTHING
         self._result = result
         self._status = result.status
-        self._call_endpoint = resolution.arguments.bind(resolution.signature.call)
         self._is_async = resolution.signature.mode == "async"
         # PERF: results of these classes need no further checks.
         self._unchanged = result.unchanged
@@ -166,3 +174,13 @@ class CompiledEndpoint:
                 return await handle(ws)
 
         return handle_and_close
+
+
+def _refuse_early_ends(resolution: Resolution) -> None:
+    for call in resolution.calls:
+        if call.closes_early:
+            resolution.signature.refuse(
+                f"it yields while the response is sent, but the dependency {call.local!r} has the "
+                "scope 'function', so it would be closed before: give it the scope 'request', "
+                "which ends after the stream"
+            )

@@ -19,6 +19,7 @@ from ._responses import describe_responses
 from ._results import Result
 from ._shared_values import find_shared
 from ._signature import REQUIRED, Signature
+from ._streams import describe_stream
 from ._types import allows_none, never_fits
 from ._unread_parameters import unread_name
 
@@ -195,9 +196,12 @@ class CompiledRoute:
             responses.update(get_facts(call.signature.function).responses)
         if validates:
             responses[400] = ValidationProblem
-        if not resolution.connection:
+        stream = self._signature.stream
+        if stream is not None:
+            responses.update(describe_stream(stream, self._result.status))
+        elif not resolution.connection:
             responses.update(describe_responses(self._signature.returns, self._result.status))
-            attach(handler, typed_result=self._result.options.given)
+        attach(handler, typed_result=self._result.options.given)
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)

@@ -83,6 +83,17 @@ class Result(NamedTuple):
     convert: Convert | None
     allows_none: bool
 
+    def apply(self, value: Any) -> Any:
+        """Returns what is sent for a value.
+
+        Raises:
+            ResponseValidationError: If it isn't of the declared type.
+        """
+        is_known = type(value) in self.unchanged or self.is_unchanged(value)
+        if is_known or self.convert is None or (value is None and self.allows_none):
+            return value
+        return self.convert(value)
+
 
 ANYTHING = Result(None, ResultOptions(), _DATA, Exact(), None, allows_none=True)
 """Results without a declared type, which are sent as they are."""
@@ -92,14 +103,15 @@ def compile_result(signature: Signature, status: int | None, options: ResultOpti
     """Compiles how the results of an endpoint are sent.
 
     Args:
-        signature: The endpoint, with the type that it declares.
+        signature: The endpoint, with the type that it declares, or that of the items it yields.
         status: The status of its results, or None.
         options: The options for pydantic models.
 
     Raises:
         TypeError: If no value can be checked against the type, or an option doesn't apply to it.
     """
-    declared = _find_awaited(signature.returns)
+    stream = signature.stream
+    declared = _find_awaited(signature.returns) if stream is None else stream.item
     if declared is REQUIRED or split(declared)[0] in (Any, object):
         _check_options(signature, options, None)
         return ANYTHING._replace(status=status)
@@ -108,6 +120,8 @@ def compile_result(signature: Signature, status: int | None, options: ResultOpti
         converter = _Converter(Exact()) if kind is None else _find_converter(kind, options)
     except TypeError as error:
         signature.refuse(f"its result can't be checked against {show(kind)}: {error}")
+    if converter.exact.is_any:  # also a Response
+        return ANYTHING._replace(status=status)
     _check_options(signature, options, converter)
     place, name = describe(signature.function), show(declared)
 

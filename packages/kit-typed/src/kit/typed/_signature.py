@@ -90,6 +90,22 @@ class Parameter(NamedTuple):
         return self.default is REQUIRED
 
 
+class StreamType(NamedTuple):
+    """What an endpoint streams.
+
+    Attributes:
+        item: The type of the items, without the fields of `ServerSentEvent`; Any if unknown.
+        is_text: Whether text in events is sent as it is, not as JSON.
+        media_types: The media types to choose from by Accept, the default first.
+        keep_alive_s: Seconds without an event after which a comment is sent; None: never.
+    """
+
+    item: Any
+    is_text: bool
+    media_types: tuple[str, ...]
+    keep_alive_s: float | None
+
+
 class Signature(NamedTuple):
     """A function and its parameters.
 
@@ -99,6 +115,7 @@ class Signature(NamedTuple):
         mode: The kind of return value.
         parameters: Its parameters, in order.
         returns: The return annotation; `REQUIRED` if there is none.
+        stream: What it streams, if it is an endpoint that does.
     """
 
     function: Callable[..., Any]
@@ -106,6 +123,7 @@ class Signature(NamedTuple):
     mode: Mode
     parameters: tuple[Parameter, ...]
     returns: Any
+    stream: StreamType | None = None
 
     @property
     def connections(self) -> tuple[str, ...]:
