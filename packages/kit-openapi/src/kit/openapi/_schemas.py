@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.text_values import describe_scalar
 
 from ._defaults import with_json_defaults
 from ._describable import is_file
@@ -302,7 +303,7 @@ def _is_same(
 
 def _of_stranger(kind: Any) -> Schema:
     """Describes a type that msgspec doesn't support."""
-    return file_schema() if is_file(kind) else {}
+    return file_schema() if is_file(kind) else describe_scalar(kind) or {}
 
 
 def _generator(sent: Iterable[Any], by_alias: bool | None) -> Any:

@@ -323,7 +323,7 @@ class Resolution:
             self.sources.append(Source(target, [field], signature, is_model=True))
             return field.local
         for source in self.sources:
-            if source.target == target and not source.is_model:
+            if source.takes(field, target):
                 same = next((each for each in source.fields if each.key == field.key), None)
                 if same is None:
                     field.local = self._local(parameter.name)

@@ -38,6 +38,7 @@ from kit.authoring.models import (
     with_defaults,
 )
 from kit.authoring.numerals import checked, is_of_collisions
+from kit.authoring.text_values import decode_hook, has_no_comma, is_scalar, text_loader
 from kit.interface import FieldError, HTTPException
 
 from ._problems import (
@@ -154,10 +155,12 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
         return _model_schema(kind, model, is_json=is_json)
     check_union(kind)
     node = bare(inspect.type_info(kind))
-    if isinstance(node, inspect.CustomType):
+    if isinstance(node, inspect.CustomType) and not is_scalar(node.cls):
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
-        decode = checked(msgspec.json.Decoder(kind).decode, kind, is_json=True)
+        hook = decode_hook(kind, is_text=False)
+        decoder = msgspec.json.Decoder(kind, dec_hook=hook)
+        decode = checked(decoder.decode, kind, is_json=True)
         return Schema(
             with_defaults(decode, kind),
             lambda value, error: (
@@ -166,10 +169,11 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
                 else errors_of_json(node, JsonProbe(decode), value, error)
             ),
         )
-    load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
     if _is_array(node):
         node, load = _by_name(node)
-    load = checked(load, kind, is_json=False)
+        load = checked(load, kind, is_json=False)
+    else:
+        load = text_loader(kind)
     choices = [bare(each) for each in node.types] if is_union(node) else [node]
     if not any(isinstance(each, _NAMED) for each in choices):
         raise TypeError("it has no fields with names")
@@ -287,6 +291,8 @@ def _has_no_comma(node: Any) -> bool:
         return all("," not in str(each.value) for each in node.cls)
     if isinstance(node, inspect.LiteralType):
         return all("," not in str(each) for each in node.values)
+    if isinstance(node, inspect.CustomType):
+        return has_no_comma(node.cls)
     return isinstance(node, _WITHOUT_COMMA)
 
 
@@ -325,9 +331,10 @@ def _by_name(node: Any) -> tuple[inspect.Type, Callable[[Any], Any]]:
         kw_only=True,
     )
     keep_if_unsafe(twin, hints.values())
+    load_twin = text_loader(twin)
 
     def load(values: Mapping[str, Any]) -> Any:
-        return kind(**msgspec.structs.asdict(msgspec.convert(values, twin, strict=False)))
+        return kind(**msgspec.structs.asdict(load_twin(values)))
 
     return inspect.type_info(twin), load
 
@@ -372,7 +379,9 @@ def _forbids(kind: Any) -> bool:
 def _model_fields(kind: Any) -> Iterator[Field]:
     fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
     for name, field in fields.items():
-        takes = _is_many_in_python(field.annotation), _has_bytes_in_python(field.annotation)
+        # Pydantic's Json reads a list from a single text.
+        is_many = _is_many_in_python(field.annotation) and not _has_json(field.metadata)
+        takes = is_many, _has_bytes_in_python(field.annotation)
         alias = field.validation_alias or field.alias
         yield Field(name, None if alias else name.replace("_", "-").lower(), *takes)
         for choice in getattr(alias, "choices", [alias]):
@@ -418,7 +427,7 @@ def _has_no_comma_in_python(kind: Any) -> bool:
         return False
     if issubclass(kind, Enum):
         return all("," not in str(each.value) for each in kind)
-    return issubclass(kind, _WITHOUT_COMMA_IN_PYTHON)
+    return issubclass(kind, _WITHOUT_COMMA_IN_PYTHON) or has_no_comma(kind)
 
 
 def _has_bytes_in_python(kind: Any) -> bool:
@@ -426,9 +435,18 @@ def _has_bytes_in_python(kind: Any) -> bool:
     return kind is bytes or any(map(_has_bytes_in_python, get_args(kind)))
 
 
+def _has_json(metadata: Iterable[Any]) -> bool:
+    return any(
+        type(each).__name__ == "Json" and type(each).__module__.startswith("pydantic.")
+        for each in metadata
+    )
+
+
 def _is_many_in_python(kind: Any) -> bool:
     kind = getattr(kind, "__value__", kind)  # an alias created by `type X = ...`
     origin = get_origin(kind) or kind
+    if origin is Annotated and _has_json(kind.__metadata__):
+        return False
     if origin in (Annotated, Union, UnionType):
         return any(map(_is_many_in_python, get_args(kind)))
     if isinstance(origin, type) and issubclass(origin, _MANY_IN_PYTHON):
