@@ -677,6 +677,42 @@ class Two(Struct, tag=2):
     y: int
 
 
+class Range(Struct):
+    low: int
+    high: int | None = None
+
+
+class Ranges(Struct):
+    range: Range | None = None
+    others: list[Range] = []
+    counts: dict[str, int] = {}
+    page: int = 1
+
+
+def test_objects_in_queries_and_forms(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.get("/", use=validator("query", Ranges))
+    @describe(operation_id="find", responses={200: Ranges})
+    async def find(c: Context) -> Response:
+        return c.json(c.req.valid("query"))
+
+    @app.post("/", use=validator("form", Ranges))
+    @describe(operation_id="send", responses={200: Ranges})
+    async def send(c: Context) -> Response:
+        return c.json(c.req.valid("form"))
+
+    call = served(app, "ranges_client", tmp_path, run)
+    module = sys.modules["ranges_client"]
+    low, both = module.Range(low=1), module.Range(low=2, high=3)
+    sent = module.Ranges(range=both, others=[low, both], counts={"a b": 5}, page=2)
+    found = call("find", range=sent.range, others=sent.others, counts=sent.counts, page=sent.page)
+    assert msgspec.to_builtins(found)["range"] == {"low": 2, "high": 3}
+    assert found == call("send", form=sent)
+    assert [each.low for each in found.others] == [1, 2]
+    assert found.counts == {"a b": 5}
+
+
 def test_tags_are_sent(run: Callable[..., Any], tmp_path: Path) -> None:
     app = Kit()
 

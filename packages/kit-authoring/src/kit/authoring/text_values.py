@@ -20,6 +20,7 @@ from .models import check_union
 from .numerals import checked
 
 __all__ = (
+    "choice_members",
     "decode_hook",
     "describe_scalar",
     "has_no_comma",
@@ -129,6 +130,11 @@ def _strict_loader(kind: Any) -> Callable[[Any], Any]:
 def is_scalar(kind: Any) -> bool:
     """Returns whether a class is one that `decode_hook` adds to those of msgspec."""
     return kind in _scalars() or (isinstance(kind, type) and type(kind) is _AnyInstance)
+
+
+def choice_members(kind: Any) -> tuple[Any, ...]:
+    """Returns the members of a class of `with_choices`; nothing for other types."""
+    return kind.members if type(kind) is _AnyInstance else ()
 
 
 def has_no_comma(kind: Any) -> bool:

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
-from kit.authoring.models import is_read_by_pydantic
+from kit.authoring.models import find_model, is_read_by_pydantic
 
 from ._types import (
     RuleError,
@@ -29,7 +29,12 @@ class _ReadByPydantic:
         return "read by pydantic"
 
 
-READ_BY_PYDANTIC = _ReadByPydantic()
+_MARK = _ReadByPydantic()  # one, so that equal types stay equal
+
+
+def read_by_pydantic(kind: Any) -> Any:
+    """Returns a type for which `find_model` finds pydantic, whatever rules are in it."""
+    return kind if find_model(kind) is not None else Annotated[kind, _MARK]
 
 
 def needs_pydantic(kind: Any, metadata: list[Any]) -> bool:

@@ -38,7 +38,7 @@ from typing import (
 from kit.authoring.signatures import describe, is_async, is_generator
 
 from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
-from ._pydantic_types import READ_BY_PYDANTIC, needs_pydantic
+from ._pydantic_types import needs_pydantic, read_by_pydantic
 from ._types import (
     RuleError,
     aliased,
@@ -324,11 +324,8 @@ def _constrained(
     """Returns the type of a parameter with its constraints."""
     try:
         if not isinstance(marker, (Env, Var)) and needs_pydantic(kind, metadata):
-            return of_pydantic(
-                for_pydantic(kind),
-                [*metadata, READ_BY_PYDANTIC],
-                marker.meta if isinstance(marker, Marker) else None,
-            )
+            meta = marker.meta if isinstance(marker, Marker) else None
+            return read_by_pydantic(of_pydantic(for_pydantic(kind), metadata, meta))
         return constrained(kind, metadata, marker.meta if isinstance(marker, Marker) else None)
     except RuleError as rule:
         signature.refuse(f"the annotation of {name!r} has {rule}")

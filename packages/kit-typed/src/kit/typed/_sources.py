@@ -19,7 +19,7 @@ from msgspec import inspect
 from kit.authoring.models import check_union, find_model
 from kit.authoring.text_values import decode_hook, is_scalar
 from kit.interface import ValidationTarget
-from kit.validator.schemas import Schema, get_schema
+from kit.validator.schemas import ObjectNames, Schema, check_objects, get_schema
 
 from ._markers import Dependency, Env, Marker, Var
 from ._signature import REQUIRED, Made, Signature
@@ -153,6 +153,7 @@ class Source:
         vary: The headers in Vary.
         others: Names used by other parameters. A model doesn't get them, since it may reject
             unknown names.
+        objects: The names of objects in a query or form.
     """
 
     type: Any
@@ -162,6 +163,7 @@ class Source:
     headers: tuple[tuple[str, str, bool], ...]
     vary: str
     others: frozenset[str] = frozenset()
+    objects: ObjectNames | None = None
 
     def __init__(
         self,
@@ -204,6 +206,11 @@ class Source:
         else:
             self.type = _struct(self.target, self.fields, self.signature)
         self.schema = _schema(self.fields[0], self.type, is_json=False)
+        self.objects = self.schema.objects if self.target in ("query", "form") else None
+        try:
+            check_objects(self.schema, self.target)
+        except TypeError as error:
+            _refuse(self.fields[0], error)
         fields = self.schema.fields
         self.lists = frozenset(each.key for each in fields if each.takes_list)
         self.contents = frozenset(each.key for each in fields if each.takes_content)

@@ -39,8 +39,9 @@ from kit.authoring.models import (
 )
 from kit.authoring.numerals import checked, is_of_collisions
 from kit.authoring.text_values import decode_hook, has_no_comma, is_scalar, text_loader
-from kit.interface import FieldError, HTTPException
+from kit.interface import FieldError, HTTPException, ValidationTarget
 
+from ._object_names import ObjectNames, collect_objects, find_objects, find_objects_in_python
 from ._problems import (
     OBJECTS,
     JsonProbe,
@@ -50,12 +51,22 @@ from ._problems import (
     is_object,
     is_union,
 )
+from ._unfilled import (
+    drop_unfilled,
+    is_json_text,
+    takes_empty_text,
+    takes_empty_text_in_python,
+)
 
 __all__ = (
     "Field",
+    "ObjectNames",
     "Schema",
     "check_memory",
+    "check_objects",
     "check_union",
+    "collect_objects",
+    "drop_unfilled",
     "get_schema",
     "read_contents",
     "split_values",
@@ -120,6 +131,9 @@ class Schema(NamedTuple):
         forbids: Whether unknown names are errors. Unknown headers are left out beforehand, since
             every request has some that no type knows, such as Host.
         takes_others: Whether names without a field reach the value, as in a dict.
+        unfilled: The names whose empty texts count as absent in a form, since their types have no
+            empty text; see `drop_unfilled`.
+        objects: The names of a type with objects in its fields; see `collect_objects`.
     """
 
     load: Callable[[Any], Any]
@@ -129,6 +143,8 @@ class Schema(NamedTuple):
     separated: frozenset[str] = frozenset()
     forbids: bool = False
     takes_others: bool = False
+    unfilled: frozenset[str] = frozenset()
+    objects: ObjectNames | None = None
 
     @property
     def headers(self) -> str:
@@ -190,7 +206,35 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
         ),
         any(getattr(each, "forbid_unknown_fields", False) for each in choices),
         any(isinstance(each, (inspect.DictType, inspect.AnyType)) for each in choices),
+        frozenset(
+            field.encode_name
+            for each in choices
+            for field in getattr(each, "fields", ())
+            if not takes_empty_text(field.type)
+        ),
+        find_objects(node),
     )
+
+
+def check_objects(schema: Schema, target: ValidationTarget) -> None:
+    """Rejects fields that take an object, where a part of a request can't have one.
+
+    Args:
+        schema: The schema of the part.
+        target: The part.
+
+    Raises:
+        TypeError: If values of a field could never be sent.
+    """
+    if schema.objects is None or schema.takes_others:  # code of the type may read them
+        return
+    for name, names in schema.objects.objects.items():
+        if not names.takes_text and target not in ("query", "form"):
+            what = "a list of objects" if names.is_list else "an object"
+            raise TypeError(
+                f"its field {name!r} takes {what}, which is read from JSON, a query or a form, not "
+                f"from a {target}"
+            )
 
 
 def split_values(values: Iterable[str]) -> list[str]:
@@ -356,7 +400,41 @@ def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
     fields = tuple(_model_fields(kind))
     separated = frozenset(_separated_in_python(kind))
     takes_others = not fields or _takes_others(kind)
-    return Schema(model.validate, errors, fields, False, separated, _forbids(kind), takes_others)
+    objects = find_objects_in_python(kind)
+    if objects is not None:
+        for name in _validated_before(kind) & objects.objects.keys():
+            objects.objects[name].takes_text = True
+    return Schema(
+        model.validate,
+        errors,
+        fields,
+        False,
+        separated,
+        _forbids(kind),
+        takes_others,
+        frozenset(_unfilled_in_python(kind)),
+        objects,
+    )
+
+
+def _unfilled_in_python(kind: Any) -> Iterator[str]:
+    fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
+    validated = _validated_before(kind)
+    for name, field in fields.items():
+        if name not in validated and not takes_empty_text_in_python(_with_metadata(field)):
+            alias = field.validation_alias or field.alias
+            choices = getattr(alias, "choices", [alias])
+            yield from (name, *(each for each in choices if isinstance(each, str)))
+    for part in get_args(kind):
+        yield from _unfilled_in_python(part)
+
+
+def _validated_before(kind: Any) -> set[str]:
+    """Returns the fields with validators that see what was sent."""
+    kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    decorators = getattr(kind, "__pydantic_decorators__", None)
+    validators = () if decorators is None else decorators.field_validators.values()
+    return {name for each in validators if each.info.mode != "after" for name in each.info.fields}
 
 
 def _takes_others(kind: Any) -> bool:
@@ -379,9 +457,8 @@ def _forbids(kind: Any) -> bool:
 def _model_fields(kind: Any) -> Iterator[Field]:
     fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
     for name, field in fields.items():
-        # Pydantic's Json reads a list from a single text.
-        is_many = _is_many_in_python(field.annotation) and not _has_json(field.metadata)
-        takes = is_many, _has_bytes_in_python(field.annotation)
+        annotation = _with_metadata(field)
+        takes = _is_many_in_python(annotation), _has_bytes_in_python(annotation)
         alias = field.validation_alias or field.alias
         yield Field(name, None if alias else name.replace("_", "-").lower(), *takes)
         for choice in getattr(alias, "choices", [alias]):
@@ -389,6 +466,14 @@ def _model_fields(kind: Any) -> Iterator[Field]:
                 yield Field(choice, choice.lower(), *takes)
     for part in get_args(kind):
         yield from _model_fields(part)
+
+
+def _with_metadata(field: Any) -> Any:
+    """Returns the type of a field of pydantic with its metadata, which pydantic keeps apart."""
+    kind = field.annotation
+    for each in field.metadata:
+        kind = Annotated[kind, each]
+    return kind
 
 
 def _separated_in_python(kind: Any) -> Iterator[str]:
@@ -435,17 +520,10 @@ def _has_bytes_in_python(kind: Any) -> bool:
     return kind is bytes or any(map(_has_bytes_in_python, get_args(kind)))
 
 
-def _has_json(metadata: Iterable[Any]) -> bool:
-    return any(
-        type(each).__name__ == "Json" and type(each).__module__.startswith("pydantic.")
-        for each in metadata
-    )
-
-
 def _is_many_in_python(kind: Any) -> bool:
     kind = getattr(kind, "__value__", kind)  # an alias created by `type X = ...`
     origin = get_origin(kind) or kind
-    if origin is Annotated and _has_json(kind.__metadata__):
+    if is_json_text(kind):
         return False
     if origin in (Annotated, Union, UnionType):
         return any(map(_is_many_in_python, get_args(kind)))
