@@ -26,7 +26,7 @@ from kit.interface import Next, ProblemError
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
 from kit.openapi._client import generate
-from kit.typed import Form, typed
+from kit.typed import Body, Form, typed
 from kit.validator import validator
 
 
@@ -711,6 +711,27 @@ def test_objects_in_queries_and_forms(run: Callable[..., Any], tmp_path: Path) -
     assert found == call("send", form=sent)
     assert [each.low for each in found.others] == [1, 2]
     assert found.counts == {"a b": 5}
+
+
+def test_raw_bodies_have_their_media_type(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.post("/save")
+    @typed
+    async def save(image: Annotated[bytes, Body(media_type="image/png")]) -> int:
+        return len(image)
+
+    @app.post("/any")
+    @typed
+    async def any_kind(image: Annotated[bytes, Body(media_type="image/*")], c: Context) -> int:
+        return len(image)
+
+    call = served(app, "raw_bodies_client", tmp_path, run)
+    module = sys.modules["raw_bodies_client"]
+    assert call("save", b"abc") == 3
+    with pytest.raises(module.ClientError) as caught:
+        call("any_kind", b"abc")
+    assert caught.value.status == 415  # the client can't know which one it is
 
 
 def test_tags_are_sent(run: Callable[..., Any], tmp_path: Path) -> None:

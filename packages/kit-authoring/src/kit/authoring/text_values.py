@@ -134,7 +134,7 @@ def is_scalar(kind: Any) -> bool:
 
 def choice_members(kind: Any) -> tuple[Any, ...]:
     """Returns the members of a class of `with_choices`; nothing for other types."""
-    return kind.members if type(kind) is _AnyInstance else ()
+    return kind.members if isinstance(kind, type) and issubclass(kind, _Choice) else ()
 
 
 def has_no_comma(kind: Any) -> bool:

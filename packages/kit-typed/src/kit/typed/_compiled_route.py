@@ -13,6 +13,7 @@ from kit.router.patterns import covers
 
 from ._compiled_endpoint import CompiledEndpoint
 from ._documentation import documented_type
+from ._raw_body import RawBody
 from ._resolution import Resolution, show
 from ._responses import describe_responses
 from ._signature import REQUIRED, Signature
@@ -161,8 +162,12 @@ class CompiledRoute:
         responses: dict[int, Any] = {}
         for call in resolution.calls:
             responses.update(get_facts(call.signature.function).responses)
-        if validates:
+        if resolution.raw_bodies and not validates.keys() & {"json", "form"}:
+            _describe_raw_body(handler, resolution.raw_bodies[0])
+        if validates or resolution.raw_bodies:
             responses[400] = ValidationProblem
+        if any(each.media_types for each in resolution.raw_bodies):
+            responses[415] = "The body has another media type"
         if not resolution.connection:
             responses.update(describe_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
@@ -173,3 +178,9 @@ class CompiledRoute:
         # Every guard among the dependencies can reject a request.
         security = combine_security([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler
+
+
+def _describe_raw_body(handler: Any, body: RawBody) -> None:
+    """Documents a body of which only the bytes are read, unless `describe` says more."""
+    if "request_body" not in get_facts(handler).describes:
+        attach(handler, describes={"request_body": body.description})

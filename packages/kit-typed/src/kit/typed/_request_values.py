@@ -112,6 +112,15 @@ _READERS: dict[ValidationTarget, Callable[[Context[Any, Any], Source], dict[str,
 }
 
 
+async def load_form(source: Source, c: Context[Any, Any], values: dict[str, Any]) -> None:
+    """Adds the values of a form to the endpoint's values, by local names.
+
+    Raises:
+        ValueError: If they don't fit.
+    """
+    source.load_into(values, await read_form(c, source))
+
+
 async def read_form(c: Context[Any, Any], source: Source) -> dict[str, Any]:
     """Returns the values of a form by name.
 

@@ -25,7 +25,7 @@ class _Argument(NamedTuple):
     Attributes:
         name: Its name in Python.
         key: Its name in the request.
-        place: `path`, `query`, `header` or `cookie`.
+        place: `path`, `query`, `header` or `cookie`; of a body, its media type.
         kind: Its type.
         is_required: Whether it is required.
         is_nullable: Whether `null` stands for None, as no other value has this text.
@@ -212,6 +212,8 @@ def _method(
         is_left_out = body.key == "json" and not body.is_required
         value = f"msgspec.UNSET if {body.name} is None else {body.name}"
         parts.append(f"{body.key}={value if is_left_out else body.name}")
+        if body.key == "content" and "*" not in body.place:
+            parts.append(f"content_type={quoted(body.place)}")
     lines += call(f"response = {wait}self._send(", parts, ")", 2)
     mappings = [
         Group("{", [f"{status}: {kind}" for status, kind in each.items()], "}")
@@ -248,7 +250,7 @@ def _body(described: Mapping[str, Any] | None, types: Types) -> _Argument | None
         if "form" in media_type:
             key = "files" if _MULTIPART in content and len(content) == 1 else "form"
             return _Argument("form", key, media_type, kind, required)
-    return _Argument("body", "content", next(iter(content), ""), "bytes", required)
+    return _Argument("body", "content", next(iter(content), "*/*"), "bytes", required)
 
 
 def _signature(arguments: list[_Argument], body: _Argument | None) -> list[str]:

@@ -133,6 +133,7 @@ def _arguments(
     form: Any = None,
     files: Any = None,
     content: bytes | None = None,
+    content_type: str | None = None,
 ) -> dict[str, Any]:
     own_headers = _merged(defaults[1], headers)
     own_cookies = _merged(defaults[2], cookies)
@@ -157,6 +158,8 @@ def _arguments(
         arguments["files"] = _parts(files)
     elif content is not None:
         arguments["content"] = content
+        if content_type is not None:
+            _set(own_headers, "Content-Type", content_type)
     return arguments
 
 
