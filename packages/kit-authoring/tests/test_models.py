@@ -90,6 +90,7 @@ def test_public_names() -> None:
         "encode_model",
         "error_type",
         "find_model",
+        "is_read_by_pydantic",
         "keep_if_unsafe",
         "summary",
         "validation_errors",

@@ -26,7 +26,7 @@ from kit.interface import Next, ProblemError
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
 from kit.openapi._client import generate
-from kit.typed import Form, ServerSentEvent, typed
+from kit.typed import Body, Form, ServerSentEvent, typed
 from kit.validator import validator
 
 
@@ -741,6 +741,63 @@ class One(Struct, tag=1):
 
 class Two(Struct, tag=2):
     y: int
+
+
+class Range(Struct):
+    low: int
+    high: int | None = None
+
+
+class Ranges(Struct):
+    range: Range | None = None
+    others: list[Range] = []
+    counts: dict[str, int] = {}
+    page: int = 1
+
+
+def test_objects_in_queries_and_forms(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.get("/", use=validator("query", Ranges))
+    @describe(operation_id="find", responses={200: Ranges})
+    async def find(c: Context) -> Response:
+        return c.json(c.req.valid("query"))
+
+    @app.post("/", use=validator("form", Ranges))
+    @describe(operation_id="send", responses={200: Ranges})
+    async def send(c: Context) -> Response:
+        return c.json(c.req.valid("form"))
+
+    call = served(app, "ranges_client", tmp_path, run)
+    module = sys.modules["ranges_client"]
+    low, both = module.Range(low=1), module.Range(low=2, high=3)
+    sent = module.Ranges(range=both, others=[low, both], counts={"a b": 5}, page=2)
+    found = call("find", range=sent.range, others=sent.others, counts=sent.counts, page=sent.page)
+    assert msgspec.to_builtins(found)["range"] == {"low": 2, "high": 3}
+    assert found == call("send", form=sent)
+    assert [each.low for each in found.others] == [1, 2]
+    assert found.counts == {"a b": 5}
+
+
+def test_raw_bodies_have_their_media_type(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.post("/save")
+    @typed
+    async def save(image: Annotated[bytes, Body(media_type="image/png")]) -> int:
+        return len(image)
+
+    @app.post("/any")
+    @typed
+    async def any_kind(image: Annotated[bytes, Body(media_type="image/*")], c: Context) -> int:
+        return len(image)
+
+    call = served(app, "raw_bodies_client", tmp_path, run)
+    module = sys.modules["raw_bodies_client"]
+    assert call("save", b"abc") == 3
+    with pytest.raises(module.ClientError) as caught:
+        call("any_kind", b"abc")
+    assert caught.value.status == 415  # the client can't know which one it is
 
 
 def test_tags_are_sent(run: Callable[..., Any], tmp_path: Path) -> None:

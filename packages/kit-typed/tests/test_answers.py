@@ -16,6 +16,7 @@ import pytest
 
 from kit import Context, File, FormData, Kit, Next, Response
 from kit.authoring.signatures import describe
+from kit.authoring.text_values import describe_scalar
 from kit.interface import RequestValidationError, ValidationProblem
 from kit.interface.metadata import attach, get_facts
 from kit.typed import Body, Cookie, Form, Header, Path, Query, typed
@@ -524,8 +525,14 @@ def test_facts_of_models_beside_others_whose_types_msgspec_can_not_describe() ->
 
     app = Kit().post("/", typed(endpoint))
     kind = get_facts(app.routes[0].handler).validates["form"]
-    assert dict(zip(kind.__struct_encode_fields__, get_type_hints(kind).values(), strict=True)) == {
-        "since": Any,
+    hints = dict(zip(kind.__struct_encode_fields__, get_type_hints(kind).values(), strict=True))
+    assert msgspec.json.schema(hints.pop("since"), schema_hook=describe_scalar) == {
+        "anyOf": [
+            {"type": "string", "format": "date"},
+            {"type": "string", "format": "date-time"},
+        ]
+    }
+    assert hints == {
         "stranger": Any,
         "upload": File,
         "page": int,

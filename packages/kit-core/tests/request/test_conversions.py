@@ -6,8 +6,10 @@ from __future__ import annotations
 import datetime
 import decimal
 import enum
+import ipaddress
 import json
 import math
+import pathlib
 import re
 import uuid
 from collections.abc import Callable
@@ -132,6 +134,22 @@ def test_what_is_written_is_read(case: tuple[Any, Any]) -> None:
     # The dots would make another path of it.
     if escaped not in (".", ".."):
         assert with_param(escaped).param("id", kind) == value
+
+
+# What msgspec doesn't convert by itself.
+ALSO_CONVERTED = [
+    ("10:30", datetime.time, datetime.time(10, 30)),
+    ("on", bool, True),
+    ("::1", ipaddress.IPv6Address, ipaddress.IPv6Address("::1")),
+    ("10.0.0.1", ipaddress.IPv4Address | None, ipaddress.IPv4Address("10.0.0.1")),
+    ("a/b", pathlib.PurePosixPath, pathlib.PurePosixPath("a/b")),
+    ("2026-01-31", uuid.UUID | datetime.date | str, datetime.date(2026, 1, 31)),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "value"), ALSO_CONVERTED)
+def test_more_values_are_converted(text: str, kind: Any, value: Any) -> None:
+    assert request_of(f"/?a={quote(text, safe='')}").query("a", kind) == value
 
 
 KINDS = [kind for _, kind, _ in CONVERTED]

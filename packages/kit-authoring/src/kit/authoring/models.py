@@ -39,6 +39,7 @@ __all__ = (
     "encode_model",
     "error_type",
     "find_model",
+    "is_read_by_pydantic",
     "keep_if_unsafe",
     "summary",
     "validation_errors",
@@ -106,6 +107,13 @@ _TYPES_BY_TEXT = (
     ("` < ", "less_than"),
 )
 _TYPES_BY_EXPECTED = {
+    "IPv4Address": "ip_v4_address",
+    "IPv4Interface": "ip_v4_interface",
+    "IPv4Network": "ip_v4_network",
+    "IPv6Address": "ip_v6_address",
+    "IPv6Interface": "ip_v6_interface",
+    "IPv6Network": "ip_v6_network",
+    "ZoneInfo": "zoneinfo_str",
     "array": "list_type",
     "bool": "bool_type",
     "bytes": "bytes_type",
@@ -140,7 +148,8 @@ class Model(NamedTuple):
 def find_model(type: Any) -> Model | None:
     """Returns the validators of a pydantic type.
 
-    Pydantic types are models, pydantic dataclasses, and types that contain one of these, such as
+    Pydantic types are models, pydantic dataclasses, classes and metadata with a schema for
+    pydantic, such as `EmailStr` and `AfterValidator`, and types that contain one of these, such as
     `list[Book]`. msgspec would reject a model, and would ignore the rules of a pydantic dataclass.
 
     Args:
@@ -159,6 +168,14 @@ def find_model(type: Any) -> Model | None:
         return _adapted(type) or own
     except TypeError:  # the metadata in Annotated may not be hashable
         return _adapted.__wrapped__(type) or own
+
+
+def is_read_by_pydantic(part: Any) -> bool:
+    """Returns whether a class, or an item of metadata in `Annotated`, has a schema for pydantic.
+
+    Those of pydantic's own that are plain rules, such as `Field(gt=0)`, don't.
+    """
+    return hasattr(part, "__pydantic_validator__") or hasattr(part, "__get_pydantic_core_schema__")
 
 
 def encode_model(value: Any) -> Any:
@@ -310,7 +327,7 @@ def _of_strict_json(validate: Callable[[bytes], Any], kind: Any) -> Callable[[by
 
 
 def _holds_model(kind: Any, seen: set[int]) -> bool:
-    if hasattr(kind, "__pydantic_validator__"):
+    if is_read_by_pydantic(kind):
         return True
     if id(kind) in seen:
         return False

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Literal, NewType, get_args
-
-from msgspec import convert
 
 from kit.interface import FieldError, RequestValidationError
 
@@ -169,9 +167,10 @@ def _loader(type: Any) -> Callable[[str], Any]:
 
 @lru_cache(maxsize=256)
 def _new_loader(type: Any) -> Callable[[str], Any]:
-    from kit.authoring.numerals import checked  # here and below: most apps convert nothing
+    # Here and below: most apps convert nothing.
+    from kit.authoring.text_values import text_loader, with_choices
 
-    return checked(partial(convert, type=type, strict=False), type, is_json=False)
+    return text_loader(with_choices(type))
 
 
 @lru_cache(maxsize=256)
@@ -179,14 +178,18 @@ def _describe_mistake(type: Any) -> str | None:
     """Returns why no single text can be converted to a type; None if it can."""
     from msgspec.inspect import Metadata, UnionType, type_info
 
+    from kit.authoring.text_values import is_scalar, with_choices
+
     try:
-        node = type_info(type)
+        node = type_info(with_choices(type))
     except TypeError:
         return _IS_NO_TYPE
     while isinstance(node, Metadata):
         node = node.type
     choices = node.types if isinstance(node, UnionType) else (node,)
     if any(each.__class__.__name__ in _SINGLE for each in choices):
+        return None
+    if any(is_scalar(getattr(each, "cls", None)) for each in choices):
         return None
     return _IS_MANY if node.__class__.__name__ in _MANY else _IS_NO_VALUE
 

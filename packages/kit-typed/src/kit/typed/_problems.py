@@ -17,6 +17,8 @@ from kit.interface import (
 )
 
 from ._request_values import MARK, MalformedError, read_form, read_text
+from ._resolution import Resolution
+from ._signature import REQUIRED
 from ._sources import JsonBody, Source
 
 # APPSEC: limits the size of a response, since a client controls the number of errors.
@@ -26,16 +28,16 @@ _LONGEST = 500
 
 
 async def list_problems(
-    c: Context[Any, Any], sources: Sequence[Source], body: JsonBody | None, error: Exception
+    c: Context[Any, Any], resolution: Resolution, error: Exception
 ) -> Exception:
     """Returns an error that lists all problems of a request.
 
     Args:
         c: The context.
-        sources: The sources of its values, besides a JSON body.
-        body: The JSON body, or None.
+        resolution: The sources of its values.
         error: The first error.
     """
+    sources, body = resolution.sources, resolution.body
     found: list[tuple[ValidationTarget, Iterator[FieldError]]] = []
     details: dict[str, str] = {}
     malformed = error if isinstance(error, MalformedError) else None
@@ -62,6 +64,7 @@ async def list_problems(
         found.append(("json", iter(errors)))
         if detail is not None:
             details["json"] = detail
+    found.append(("json", iter(await _errors_of_raw_bodies(c, resolution, details))))
     return _validation_error(found, details, error)
 
 
@@ -82,6 +85,17 @@ def _errors_in(source: Source, values: dict[str, Any]) -> Iterator[FieldError]:
             key, bracket, rest = each["path"].partition("[")
             each["path"] = headers.get(key, key) + bracket + rest
             yield each
+
+
+async def _errors_of_raw_bodies(
+    c: Context[Any, Any], resolution: Resolution, details: dict[str, str]
+) -> list[FieldError]:
+    errors = [each for raw in resolution.raw_bodies for each in await raw.list_errors(c)]
+    if resolution.body is None:
+        details["json"] = "The body is invalid"
+    elif resolution.body.default is REQUIRED:  # its own error says that there is none
+        return [each for each in errors if each["type"] != "missing"]
+    return errors
 
 
 async def _errors_of_json(

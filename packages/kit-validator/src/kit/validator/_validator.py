@@ -26,7 +26,15 @@ from kit.interface import (
 )
 from kit.interface.metadata import attach, get_facts
 
-from .schemas import Schema, get_schema, read_contents, split_values
+from .schemas import (
+    Schema,
+    check_objects,
+    collect_objects,
+    drop_unfilled,
+    get_schema,
+    read_contents,
+    split_values,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -167,7 +175,9 @@ def _has_json(c: Context[Any, Any]) -> bool:
 
 def _schema(target: ValidationTarget, kind: Any) -> Schema:
     try:
-        return get_schema(kind, is_json=target == "json")
+        schema = get_schema(kind, is_json=target == "json")
+        check_objects(schema, target)
+        return schema
     except Exception as error:
         problem = str(error).partition("\n")[0]
         if isinstance(error, NameError):
@@ -219,6 +229,14 @@ async def _load_names(
         for name in values if schema.takes_lists else lists & values.keys():
             value = every[name]
             values[name] = value if isinstance(value, list) else [value]
+    is_form = target == "form"
+    if is_form or schema.objects is not None:
+        values = dict(values)
+    if is_form:
+        drop_unfilled(values, schema.unfilled)
+    if schema.objects is not None and target in ("query", "form"):
+        every = await _given(target, c)
+        collect_objects(values, lambda: every, schema.objects, is_form=is_form)
     if contents:
         await read_contents(values, contents, c.req.max_memory_size_bytes)
     try:
