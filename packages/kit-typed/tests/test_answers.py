@@ -132,6 +132,7 @@ async def test_everything_wrong_is_one_document() -> None:
                 "path": "limit",
                 "message": "Expected `int` <= 10",
                 "type": "less_than_equal",
+                "ctx": {"le": 10},
                 "target": "query",
             },
             {

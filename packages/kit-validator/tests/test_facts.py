@@ -70,4 +70,4 @@ async def test_the_document_is_of_its_type() -> None:
         ],
     }
     assert list(get_type_hints(ValidationProblem)) == list(document)
-    assert list(get_type_hints(FieldError)) == [*document["errors"][0], "target"]
+    assert list(get_type_hints(FieldError)) == [*document["errors"][0], "ctx", "target"]

@@ -81,13 +81,16 @@ class FieldError(TypedDict):
         path: The path of the field: `title`, `authors[0].name`; empty for the whole value.
         message: The error, for people.
         type: The error, for programs: one of pydantic's names such as `missing` or `int_type`, see
-            `kit.authoring.models.error_type`.
+            `kit.authoring.field_errors.read_message`.
+        ctx: The bound and its value, for programs: `{"ge": 1}`, `{"min_length": 2}`, `{"expected":
+            "'a' or 'b'"}`; absent if there is none. With `type`, all that a translation needs.
         target: The part of the request, if the document lists errors of several parts.
     """
 
     path: str
     message: str
     type: str
+    ctx: NotRequired[dict[str, Any]]
     target: NotRequired[ValidationTarget]
 
 
