@@ -168,8 +168,7 @@ class CompiledRoute:
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)
-        if calls:
-            attach(handler, typed_calls=calls)
+        attach(handler, typed_calls=calls)
         # Every guard among the dependencies can reject a request.
         security = combine_security([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler
