@@ -182,7 +182,7 @@ def test_the_document_has_the_status(status: int) -> None:
     app.post("/validated", validator("json", Book), lambda c: c.text(""))
     paths = build_document(app)["paths"]
     responses = paths["/typed/{id}"]["post"]["responses"]
-    assert next(key for key in responses if key > "4") == str(status)
+    assert [key for key in responses if key > "4"] == sorted(["415", str(status)])
     schema = {"schema": {"$ref": "#/components/schemas/ValidationProblem"}}
     assert responses[str(status)]["content"] == {"application/problem+json": schema}
     validated = paths["/validated"]["post"]["responses"]

@@ -83,6 +83,24 @@ class ProblemError(HTTPException):
         )
 
 
+class Problem(TypedDict, total=False):
+    """A problem document (RFC 9457), as the type of a body in `responses`.
+
+    Attributes:
+        type: URI of the kind of problem.
+        title: The kind of problem.
+        status: The HTTP status code.
+        detail: The details of this occurrence.
+        instance: URI of this occurrence.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+
+
 class FieldError(TypedDict):
     """The error of one field.
 
@@ -223,5 +241,5 @@ def _encode(document: dict[str, Any]) -> bytes:
 
 
 # Shown as they are imported: kit.interface.ProblemError.
-for _class in (ProblemError, FieldError, RequestValidationError, ValidationProblem):
+for _class in (FieldError, Problem, ProblemError, RequestValidationError, ValidationProblem):
     _class.__module__ = "kit.interface"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from kit.interface import METHOD_NAME_ALL, Context, RouterRoute, ValidationProblem
+from kit.interface import METHOD_NAME_ALL, Context, Problem, RouterRoute, ValidationProblem
 from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
 
@@ -163,6 +163,8 @@ class CompiledRoute:
             responses.update(get_facts(call.signature.function).responses)
         if validates:
             responses[400] = ValidationProblem
+        if validates.keys() & {"json", "form"}:
+            responses[415] = Problem
         if not resolution.connection:
             responses.update(describe_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
