@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from kit.authoring.route_hooks import find_bound
-from kit.interface import METHOD_NAME_ALL, Context, RouterRoute, ValidationProblem
+from kit.interface import METHOD_NAME_ALL, Context, Problem, RouterRoute, ValidationProblem
 from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
 
@@ -210,13 +210,13 @@ class CompiledRoute:
             responses[400] = ValidationProblem
         responses.update(self._describe_results())
         attach(handler, typed_result=self._result.options.given)
-        if any(each.media_types for each in resolution.raw_bodies):
-            responses[415] = "The body has another media type"
+        raw_types = [each for each in resolution.raw_bodies if each.media_types]
+        if raw_types or validates.keys() & {"json", "form"}:
+            responses[415] = Problem
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)
-        if calls:
-            attach(handler, typed_calls=calls)
+        attach(handler, typed_calls=calls)
         # Every guard among the dependencies can reject a request.
         security = combine_security([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler

@@ -420,7 +420,7 @@ def _default(field: inspect.Field) -> Any:
 
 def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
     def errors(value: Any, error: Exception) -> Iterator[FieldError]:
-        return validation_errors(error)
+        return validation_errors(error, model, value)
 
     if is_json:
         return Schema(model.validate_json, errors)
