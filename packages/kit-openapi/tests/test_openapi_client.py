@@ -26,7 +26,7 @@ from kit.interface import Next, ProblemError
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
 from kit.openapi._client import generate
-from kit.typed import Form, typed
+from kit.typed import Form, Partial, typed
 from kit.validator import validator
 
 
@@ -154,7 +154,19 @@ def make_app() -> Kit:
     app.get("/unknown", unknown)
     app.get("/moved", moved)
     app.get("/import", text)
+    app.patch("/paintings", change_painting)
     return app
+
+
+class Painting(Struct):
+    title: str
+    year: int | None = 1503
+    size_cm: tuple[int, int] = (77, 53)
+
+
+@typed
+async def change_painting(changes: Partial[Painting]) -> dict[str, object]:
+    return dict(changes)
 
 
 @describe(responses={200: dict[str, str | None]})
@@ -317,6 +329,14 @@ def test_bodies_that_are_null_or_left_out(use: Callable[..., Any]) -> None:
     assert use("required", {"a": 1}) == '{"a":1}'
     assert use("optional") == ""
     assert use("optional", body=[1]) == "[1]"
+
+
+def test_changes(use: Callable[..., Any], written: ModuleType) -> None:
+    """What is left out differs from null."""
+    assert use("change_painting", written.PaintingPatch(year=None)) == {"year": None}
+    assert use("change_painting", written.PaintingPatch(title="La Gioconda")) == {
+        "title": "La Gioconda"
+    }
 
 
 def test_forms(use: Callable[..., Any], written: ModuleType) -> None:

@@ -368,6 +368,7 @@ def test_public_names() -> None:
         "File",
         "Form",
         "Header",
+        "Partial",
         "Path",
         "Query",
         "Typed",

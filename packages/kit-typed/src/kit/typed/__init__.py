@@ -3,6 +3,7 @@
 
 from ._markers import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var
 from ._override import override
+from ._partial import Partial
 from ._typed import Typed, typed
 
 __all__ = (
@@ -13,6 +14,7 @@ __all__ = (
     "File",
     "Form",
     "Header",
+    "Partial",
     "Path",
     "Query",
     "Typed",
@@ -22,5 +24,5 @@ __all__ = (
 )
 
 # Public classes show the module that users import them from.
-for _class in (Body, Cookie, Env, File, Form, Header, Path, Query, Typed, Var):
+for _class in (Body, Cookie, Env, File, Form, Header, Partial, Path, Query, Typed, Var):
     _class.__module__ = __name__

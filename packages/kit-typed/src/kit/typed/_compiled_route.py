@@ -158,11 +158,15 @@ class CompiledRoute:
         if resolution.body is not None:
             validates["json"] = resolution.body.documented_type
             attach(handler, body_required=resolution.body.default is REQUIRED)
+            if resolution.body.media_types:
+                attach(handler, body_media_types=resolution.body.media_types)
         responses: dict[int, Any] = {}
         for call in resolution.calls:
             responses.update(get_facts(call.signature.function).responses)
         if validates:
             responses[400] = ValidationProblem
+        if resolution.body is not None and resolution.body.media_types:
+            responses[415] = "The body has another media type"
         if not resolution.connection:
             responses.update(describe_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=resolution.describe())

@@ -8,8 +8,8 @@ from typing import Any
 
 from kit.authoring.vary import depend_on
 from kit.cookie import get_cookie
-from kit.http.media_types import JSON, is_json
-from kit.interface import Context, HTTPException, ValidationTarget
+from kit.http.media_types import JSON
+from kit.interface import Context, HTTPException, ProblemError, ValidationTarget
 from kit.validator.schemas import check_memory, read_contents, split_values
 
 from ._signature import REQUIRED
@@ -172,13 +172,26 @@ async def read_json(c: Context[Any, Any], body: JsonBody) -> Any:
 
     Raises:
         MissingError: If there is no body, or it isn't JSON.
+        HTTPException: 415 if the body has another media type than those of its type.
         ValueError: If it doesn't fit its type.
     """
     req = c.req
     kind = req.header("content-type")
-    if kind == JSON or is_json(kind):
+    if kind == JSON or body.accepts(kind):
         content = (await req.bytes()).removeprefix(MARK)
         return body.create_default() if body.is_absent(content) else body.schema.load(content)
-    if body.default is REQUIRED or await c.req.bytes():
+    if body.media_types and await req.bytes():
+        raise _unsupported(c, body.media_types)
+    if body.default is REQUIRED or await req.bytes():
         raise MissingError
     return body.create_default()
+
+
+def _unsupported(c: Context[Any, Any], media_types: tuple[str, ...]) -> HTTPException:
+    """Returns a 415 (RFC 9110, section 15.5.16), which names the media types of a patch."""
+    expected = ", ".join(media_types)
+    given = c.req.header("content-type")
+    found = "there is no Content-Type" if given is None else f"Content-Type is {given!r:.100}"
+    # SPEC: RFC 5789 section 2.2.
+    headers = {"accept-patch": expected} if c.req.method == "PATCH" else {"accept": expected}
+    return ProblemError(415, detail=f"{found}, expected {expected}", headers=headers)
