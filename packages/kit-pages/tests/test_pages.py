@@ -537,12 +537,19 @@ def test_columns_of_joined_tables(session: Session) -> None:
     assert [each.id for each in seen] == [1, 2, 3]
 
 
-def test_several_columns_are_dicts(session: Session) -> None:
+def test_several_columns_are_named_tuples(session: Session) -> None:
     add_authors(session)
     statement = select(BookRow.title, AuthorRow.name.label("author")).join(AuthorRow)
-    page = paginate_sync(session, statement, of_rows(sort="-year", limit=1))
-    assert page.items == [{"title": "The Neverending Story", "author": "Ende"}]
+    page: Any = paginate_sync(session, statement, of_rows(sort="-year", limit=1))
+    assert page.items == [("The Neverending Story", "Ende")]
+    assert page.items[0].author == "Ende"
     assert page.total == 3
+
+    class Titled(Struct):
+        title: str
+        author: str
+
+    assert page.into(Titled).items == [Titled("The Neverending Story", "Ende")]
     scalars = paginate_sync(session, select(BookRow.title), of_rows(sort="title", limit=1))
     assert scalars.items == ["Jim Button"]
 

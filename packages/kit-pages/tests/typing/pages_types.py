@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, assert_type
+from typing import Annotated, assert_type
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -69,7 +69,7 @@ def number_books(page: NumberedPageRequest[None], session: Session) -> NumberedP
     titles = paginate_sync(session, select(BookRow.title), page)
     assert_type(titles, NumberedPage[str])
     pairs = paginate_sync(session, select(BookRow.id, BookRow.title), page)
-    assert_type(pairs, NumberedPage[dict[str, Any]])
+    assert_type(pairs, NumberedPage[tuple[int, str]])
     return rows.map(lambda row: row.title)
 
 

@@ -86,6 +86,8 @@ class NumberedPage(Generic[T]):
 
 
 def _converted(items: list[Any], kind: type[U]) -> list[U]:
+    # A named tuple is an array to msgspec.
+    items = [each._asdict() if hasattr(each, "_asdict") else each for each in items]
     if find_model(kind) is None:
         return msgspec.convert(items, list[kind], from_attributes=True)  # type: ignore[valid-type]
     # Already imported, since the model comes from it; type checkers may not have it.

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import enum
+from collections import namedtuple
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, TypeVarTuple, overload
 
 from sqlalchemy import ColumnElement, Select, and_, case, false, func, or_, select
 from sqlalchemy.engine import Connection
@@ -22,6 +23,8 @@ from ._results import NumberedPage, Page
 __all__ = ("paginate", "paginate_sync")
 
 T = TypeVar("T")
+T2 = TypeVar("T2")
+Ts = TypeVarTuple("Ts")
 
 # The databases whose own place for NULL is that of `Term`, so that an index has the same order.
 _NULL_IS_GREATEST = ("oracle", "postgresql")
@@ -52,15 +55,15 @@ async def paginate(
 @overload
 async def paginate(
     session: AsyncSession | AsyncConnection,
-    statement: Select[Any, Any, *tuple[Any, ...]],
+    statement: Select[T, T2, *Ts],
     page: PageRequest[Any],
-) -> Page[dict[str, Any]]: ...
+) -> Page[tuple[T, T2, *Ts]]: ...
 @overload
 async def paginate(
     session: AsyncSession | AsyncConnection,
-    statement: Select[Any, Any, *tuple[Any, ...]],
+    statement: Select[T, T2, *Ts],
     page: NumberedPageRequest[Any],
-) -> NumberedPage[dict[str, Any]]: ...
+) -> NumberedPage[tuple[T, T2, *Ts]]: ...
 async def paginate(session: Any, statement: Any, page: Any) -> Any:
     """Returns a page of the rows of a statement, and sets the Link header.
 
@@ -70,8 +73,8 @@ async def paginate(session: Any, statement: Any, page: Any) -> Any:
     Args:
         session: The session or connection.
         statement: A `select`. For one entity or column, the items of the page are its values; for
-            several, they are dicts. It may have conditions, joins and options, but must not yield
-            a row twice.
+            several, they are named tuples. It may have conditions, joins and options, but must not
+            yield a row twice.
         page: The request for a page.
 
     Raises:
@@ -103,15 +106,15 @@ def paginate_sync(
 @overload
 def paginate_sync(
     session: Session | Connection,
-    statement: Select[Any, Any, *tuple[Any, ...]],
+    statement: Select[T, T2, *Ts],
     page: PageRequest[Any],
-) -> Page[dict[str, Any]]: ...
+) -> Page[tuple[T, T2, *Ts]]: ...
 @overload
 def paginate_sync(
     session: Session | Connection,
-    statement: Select[Any, Any, *tuple[Any, ...]],
+    statement: Select[T, T2, *Ts],
     page: NumberedPageRequest[Any],
-) -> NumberedPage[dict[str, Any]]: ...
+) -> NumberedPage[tuple[T, T2, *Ts]]: ...
 def paginate_sync(session: Any, statement: Any, page: Any) -> Any:
     """Returns a page as `paginate` does, for a session or connection that isn't asynchronous.
 
@@ -176,10 +179,12 @@ class _Query:
             result = result.unique()
         width = len(self._names)
         rows = [*result]
-        items = [
-            row[0] if width == 1 else dict(zip(self._names, row[:width], strict=True))
-            for row in rows
-        ]
+        if width == 1:
+            items: list[Any] = [row[0] for row in rows]
+        else:
+            create: Any = namedtuple  # whose fields type checkers want to know
+            build = create("Row", self._names, rename=True)
+            items = [build(*row[:width]) for row in rows]
         if self._is_numbered:
             return self._page.build_page(items, total)
         values = [tuple(row[width:]) for row in rows]

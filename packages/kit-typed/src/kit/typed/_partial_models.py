@@ -285,9 +285,9 @@ class _MsgspecClasses:
 
     def finish(self, partial: Any, kind: Any, hints: dict[str, Any]) -> None:
         # msgspec reads the annotations at the first use, so the class may contain itself.
-        annotations = partial.__annotations__
-        for number, hint in enumerate(hints.values()):
-            annotations[f"field_{number}"] = hint | UnsetType
+        partial.__annotations__ = {
+            f"field_{number}": hint | UnsetType for number, hint in enumerate(hints.values())
+        }
 
     def complete(self) -> None:
         """Finishes the classes: nothing is left to do."""
