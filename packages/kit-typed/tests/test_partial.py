@@ -18,6 +18,15 @@ import typing_extensions
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Meta, Struct, UnsetType
+from sqlalchemy import JSON, ForeignKey, create_engine, select
+from sqlalchemy.orm import (
+    DeclarativeBase,
+    Mapped,
+    MappedAsDataclass,
+    Session,
+    mapped_column,
+    relationship,
+)
 
 from kit import Kit
 from kit.interface import RequestValidationError
@@ -376,6 +385,49 @@ def test_assign_to_assigns_nothing_if_an_attribute_is_missing() -> None:
     assert row.title == "Momo"  # type: ignore[attr-defined]
 
 
+class Base(DeclarativeBase):
+    pass
+
+
+class AuthorRow(Base):
+    __tablename__ = "author"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    born: Mapped[int | None]
+
+
+class BookRow(MappedAsDataclass, Base):
+    __tablename__ = "book"
+
+    title: Mapped[str]
+    year: Mapped[int | None]
+    author_id: Mapped[int] = mapped_column(ForeignKey("author.id"), init=False)
+    author: Mapped[AuthorRow] = relationship()
+    labels: Mapped[dict[str, str]] = mapped_column(JSON)
+    id: Mapped[int | None] = mapped_column(primary_key=True, default=None)
+
+
+def test_rows_of_sqlalchemy_are_changed_in_place() -> None:
+    engine = create_engine("sqlite://")
+    Base.metadata.create_all(engine)
+    body: Any = {"year": None, "author": {"born": 1930}, "labels": {"a": None, "b": "2"}}
+    changes = parse(Book, body)
+    with Session(engine) as session, session.begin():
+        author = AuthorRow(name="Ende", born=1929)
+        session.add(BookRow("Momo", 1973, author, {"a": "1"}))
+    with Session(engine) as session, session.begin():
+        row = session.scalars(select(BookRow)).one()
+        with pytest.raises(TypeError, match="assign_to"):
+            Partial[Book].parse(body).apply(row)  # type: ignore[arg-type]
+        changes.assign_to(row)
+    with Session(engine) as session:
+        row = session.scalars(select(BookRow)).one()
+        assert (row.title, row.year, row.labels) == ("Momo", None, {"b": "2"})
+        assert (row.author.name, row.author.born) == ("Ende", 1930)
+    engine.dispose()
+
+
 # --- RFC 7396 ---------------------------------------------------------------------------------
 
 # Appendix A: the original, the patch, and the result.
@@ -641,6 +693,21 @@ def test_others_are_a_415(run: Callable[..., Any], path: str, kind: str | None) 
     assert MERGE_PATCH in json.loads(text)["detail"]
     response, _ = run(request, path, b"", None)
     assert response.status == 400
+
+
+def test_options_lists_the_media_types(run: Callable[..., Any]) -> None:
+    strict = Kit(method_not_allowed=True)
+    strict.patch("/struct", change_book)
+    strict.patch("/plain", lambda c: c.text("x"))
+    strict.get("/read", lambda c: c.text("x"))
+
+    async def ask(path: str) -> Any:
+        response = await strict.request(path, method="OPTIONS")
+        return response.status, response.headers.get("accept-patch")
+
+    assert run(ask, "/struct") == (204, f"{MERGE_PATCH}, application/json")
+    assert run(ask, "/plain") == (204, None)
+    assert run(ask, "/read") == (204, None)
 
 
 def test_invalid_changes_are_a_400(run: Callable[..., Any]) -> None:

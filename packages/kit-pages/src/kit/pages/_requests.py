@@ -167,6 +167,8 @@ class _Pages(Generic[F]):
     ) -> None:
         check = OptionChecks(call)
         self.model = model
+        if not isinstance(columns, Mapping):
+            check.wrong_type("columns", columns, "a mapping from names to columns")
         self.columns = dict(columns)
         self.sort = tuple(check.texts("sort", sort))
         self.key = _find_key(call, model, key)
@@ -175,6 +177,7 @@ class _Pages(Generic[F]):
         self.max_limit: int = check.number("max_limit", max_limit, least=1, most=_MOST_LIMIT)
         self.limit: int = check.number("limit", limit, least=1, most=max_limit)
         self.count = check.flag("count", count)
+        check.text("default_sort", default_sort)
         try:
             self.default_terms = parse_sort(default_sort, self.sort) if default_sort else ()
         except ValueError as error:
