@@ -342,6 +342,20 @@ def test_the_length_of_a_dict_is_that_of_the_merged_one() -> None:
     assert parse(Picture, {"limits": {"c": 3, "a": None}}).apply(old).limits == {"b": 2, "c": 3}
 
 
+def test_the_length_of_a_dict_that_may_be_null() -> None:
+    class Limited(Struct):
+        limits: Annotated[dict[str, int], Meta(max_length=2)] | None = None
+
+    class LimitedModel(pydantic.BaseModel):
+        limits: Annotated[dict[str, int], pydantic.Field(max_length=2)] | None = None
+
+    for model in (Limited, LimitedModel):
+        old = model(limits={"a": 1, "b": 2})
+        assert errors_of(model, {"limits": {"c": 3}}, old)[0][0] == "limits"
+        assert parse(model, {"limits": {"c": 3, "a": None}}).apply(old).limits == {"b": 2, "c": 3}
+        assert parse(model, {"limits": None}).apply(old).limits is None
+
+
 def test_an_object_of_another_class_is_refused() -> None:
     with pytest.raises(TypeError, match=r"BookPatch.apply\(\) takes a Book.*assign_to"):
         parse(Book, {}).apply(Row("Momo"))

@@ -248,7 +248,7 @@ class _MsgspecClasses:
                 removed = REMOVED
             elif not allows_none(hint) and _may_be_unset(hint):
                 removed = UNSET
-            is_checked = get_origin(hint) is Annotated and _is_mapping(split(hint)[0])
+            is_checked = _has_rules_of_dict(hint)
             found[field.name] = PatchField(
                 field.encode_name, hint, field.required, removed, is_checked
             )
@@ -392,13 +392,16 @@ def _read_rules(origin: Any) -> tuple[tuple[Callable[[Any], Any], ...], bool]:
         decorators.root_validators
         or any(each.info.mode != "after" or _takes_info(each) for each in rules)
         or any(_takes_info(each) for each in decorators.field_validators.values())
-        or any(_is_mapping(each.annotation) and each.metadata for each in _infos(origin))
+        or any(map(_has_rules_of_dict, _hints(origin)))
     )
     return tuple(each.func for each in rules), is_validated
 
 
-def _infos(origin: Any) -> list[Any]:
-    return [*getattr(origin, "__pydantic_fields__", {}).values()]
+def _hints(origin: Any) -> Iterator[Any]:
+    """Yields the types of the fields of a pydantic model, with their constraints."""
+    for info in getattr(origin, "__pydantic_fields__", {}).values():
+        kind = info.annotation
+        yield Annotated[(kind, *info.metadata)] if info.metadata else kind
 
 
 def _absent() -> Any:
@@ -476,6 +479,15 @@ def _has_no_default(field: dataclasses.Field[Any]) -> bool:
 
 def _is_mapping(hint: Any) -> bool:
     return (get_origin(hint) or hint) in _MAPPINGS
+
+
+def _has_rules_of_dict(hint: Any) -> bool:
+    """Returns whether a type has constraints that concern a dict as a whole."""
+    inner, metadata = split(hint)
+    if metadata and _is_mapping(inner):
+        return True
+    is_union = get_origin(inner) in (Union, UnionType)
+    return (is_union or _is_mapping(inner)) and any(map(_has_rules_of_dict, get_args(inner)))
 
 
 def _may_be_unset(hint: Any) -> bool:
