@@ -360,6 +360,7 @@ def test_public_names() -> None:
         "File",
         "Form",
         "Header",
+        "Partial",
         "Path",
         "Query",
         "ResponseValidationError",

@@ -339,7 +339,8 @@ def _body(pending: PendingOperation, schemas: Schemas) -> dict[str, Any] | None:
             bodies.append(schema)
     if bodies:
         told = [each for each in bodies if each] or bodies[:1]  # without those that take anything
-        content[JSON] = {"schema": told[0] if len(told) == 1 else {"allOf": told}}
+        schema = told[0] if len(told) == 1 else {"allOf": told}
+        content |= {media_type: {"schema": schema} for media_type in _json_types(pending)}
     for number in _select(pending, "form"):
         # A form can't be null: a model that may be None is one that has to be sent.
         is_plain = find_model(schemas.kind(number)) is None
@@ -359,6 +360,12 @@ def _body(pending: PendingOperation, schemas: Schemas) -> dict[str, Any] | None:
     if not content and pending.reading.form:
         content = {each: {"schema": {"type": "object"}} for each in (_URLENCODED, _MULTIPART)}
     return {"content": content, **({"required": True} if required else {})} if content else None
+
+
+def _json_types(pending: PendingOperation) -> tuple[str, ...]:
+    """Returns the media types of a JSON body, as the innermost function restricts them."""
+    found = [each.body_media_types for each in pending.operation.facts if each.body_media_types]
+    return found[-1] if found else (JSON,)
 
 
 def _select(pending: PendingOperation, target: str) -> list[int]:

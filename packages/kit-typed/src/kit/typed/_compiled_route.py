@@ -201,6 +201,8 @@ class CompiledRoute:
         if resolution.body is not None:
             validates["json"] = resolution.body.documented_type
             attach(handler, body_required=resolution.body.default is REQUIRED)
+            if resolution.body.media_types:
+                attach(handler, body_media_types=resolution.body.media_types)
         responses: dict[int, Any] = {}
         for call in resolution.calls:
             responses.update(get_facts(call.signature.function).responses)

@@ -8,7 +8,7 @@ from typing import Any
 
 from kit.authoring.vary import depend_on
 from kit.cookie import get_cookie
-from kit.http.media_types import JSON, is_json, media_type
+from kit.http.media_types import JSON, media_type
 from kit.interface import Context, HTTPException, ValidationTarget
 from kit.validator.media_types import FORM_TYPES, JSON_TYPES, refuse_other_body
 from kit.validator.schemas import (
@@ -186,7 +186,7 @@ async def read_json(c: Context[Any, Any], body: JsonBody) -> Any:
     """
     req = c.req
     kind = req.header("content-type")
-    if kind == JSON or is_json(kind):
+    if kind == JSON or body.accepts(kind):
         content = (await req.bytes()).removeprefix(MARK)
         if body.is_absent(content):
             return body.create_default()
@@ -194,7 +194,7 @@ async def read_json(c: Context[Any, Any], body: JsonBody) -> Any:
             return body.schema.load(content)
         except ValueError as error:
             return body.schema.load_again(content, error)
-    await refuse_other_body(c, JSON_TYPES)
+    await refuse_other_body(c, body.media_types or JSON_TYPES)
     if body.default is REQUIRED:
         raise MissingError
     return body.create_default()

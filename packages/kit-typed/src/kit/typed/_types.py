@@ -23,7 +23,6 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 import msgspec
@@ -149,7 +148,7 @@ def _kind_of_union(kinds: set[Kind]) -> Kind:
 def _kind_of_class(kind: type, arguments: tuple[Any, ...]) -> Kind:
     if _has(kind, _WEBSOCKET):
         return "websocket"
-    if is_typeddict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
+    if is_typed_dict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
         return "context" if _has(kind, _CONTEXT) else "object"
     if kind in _MAPPINGS or kind is msgspec.Raw:
         return "object"
@@ -168,11 +167,17 @@ def is_json_text(item: Any) -> bool:
     return type(item).__name__ == "Json" and _root(item) == "pydantic"
 
 
+def is_typed_dict(kind: Any) -> bool:
+    """Returns whether a type is a TypedDict, also one of typing_extensions."""
+    is_dict = isinstance(kind, type) and issubclass(kind, dict)
+    return is_dict and hasattr(kind, "__required_keys__")
+
+
 def is_object(annotation: Any) -> bool:
     """Returns whether an annotation is a class with fields, possibly a generic one."""
     kind = get_origin(annotation) or annotation
     is_class = isinstance(kind, type)
-    return is_class and (is_typeddict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS))
+    return is_class and (is_typed_dict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS))
 
 
 def _has(kind: type, names: set[str]) -> bool:
@@ -256,7 +261,7 @@ def find_classes(annotation: Any) -> tuple[type, ...] | None:
     kind = annotation if origin is None else origin
     if not isinstance(kind, type) or kind in (Any, object) or getattr(kind, "_is_protocol", False):
         return None
-    return (dict,) if is_typeddict(kind) else (kind,)
+    return (dict,) if is_typed_dict(kind) else (kind,)
 
 
 def _overlap(one: type, other: type) -> bool:
