@@ -278,6 +278,8 @@ async def test_only_declared_fields_are_sent(declared: Any, value: Any) -> None:
         (list[Mixed], [Mixed(Model(name="ada"))], '[{"model":A}]'),
         (User | Data, StoredData("ada"), "A"),
         (User | Model, StoredModel(name="ada"), "A"),
+        (User | list[User], StoredModel(name="ada"), "A"),
+        (User | list[User], iter([STORED]), "[A]"),
         (list[User | Model], [StoredModel(name="ada"), STORED], "[A,A]"),
         (dict[str, User | Model], {"x": STORED}, '{"x":A}'),
     ],

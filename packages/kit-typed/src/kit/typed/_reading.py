@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, inspect
 
-from ._exactness import OBJECTS, find_class, without_metadata
+from ._exactness import OBJECTS, find_class, is_pydantic, without_metadata
 
 Read: TypeAlias = Callable[[Any], Any]
 
@@ -241,11 +241,19 @@ def _read_dict(
 
 
 def _read_array(read: Read | None, value: Any) -> Any:
-    if not isinstance(value, _ARRAYS):
-        if isinstance(value, (*_SCALARS, Mapping)) or not isinstance(value, Iterable):
-            return value
-        return [*value] if read is None else [*map(read, value)]
-    return value if read is None else [*map(read, value)]
+    is_array = isinstance(value, _ARRAYS)
+    if not (is_array or _has_items(value)):
+        return value
+    if read is None:
+        return value if is_array else [*value]
+    return [*map(read, value)]
+
+
+def _has_items(value: Any) -> bool:
+    """Returns whether a value is iterated over, as arrays are; a model has its fields as items."""
+    if isinstance(value, (*_SCALARS, Mapping)) or is_pydantic(type(value)):
+        return False
+    return isinstance(value, Iterable)
 
 
 def _read_parts(readings: list[Read | None], value: Any) -> Any:
@@ -269,8 +277,8 @@ def _read_member(
         exact = [each for each in matching if each.kind is kind]
         return [*exact, *matching][0].read(value)
     as_dict = find_row(kind)
-    is_array = isinstance(value, Iterable) and not isinstance(value, Mapping)
-    if read_array is not None and is_array and not (as_dict and (objects or read_dict)):
+    is_read_by_names = as_dict is not None and (objects or read_dict is not None)
+    if read_array is not None and not is_read_by_names and _has_items(value):
         return read_array(value)
     if as_dict is not None:
         value = as_dict(value)
