@@ -8,10 +8,21 @@ import enum
 import pathlib
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    TypedDict,
+    TypeVar,
+    get_origin,
+)
 from uuid import UUID
 
 import attrs
@@ -20,8 +31,15 @@ import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import create_engine, select
-from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, Session, mapped_column
+from sqlalchemy import ForeignKey, create_engine, select
+from sqlalchemy.orm import (
+    DeclarativeBase,
+    Mapped,
+    MappedAsDataclass,
+    Session,
+    mapped_column,
+    relationship,
+)
 
 from kit import Context, Kit, Response
 from kit.interface.metadata import get_facts
@@ -112,6 +130,55 @@ class Mixed(msgspec.Struct):
     model: Model
 
 
+class StoredDog(Dog, tag="stored"):
+    chip: int = 5
+
+
+class Pets(msgspec.Struct):
+    pet: Cat | Dog
+
+
+class ItemsOf(msgspec.Struct):
+    one: Annotated[User, msgspec.Meta(title="One")]
+    all: Annotated[list[User], msgspec.Meta(title="All")]
+
+
+class Closed(msgspec.Struct, forbid_unknown_fields=True):
+    owner: User
+    inner: Closed | None = None
+
+
+class StoredClosed(Closed):
+    password: str = "s3cret"
+
+
+CLOSED = '{"owner":A,"inner":{"owner":A,"inner":null}}'
+
+
+class Maybe(msgspec.Struct):
+    owner: User | msgspec.UnsetType = msgspec.UNSET
+    name: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class StoredMaybe(Maybe):
+    password: str = "s3cret"
+
+
+class Empty(msgspec.Struct):
+    count: int = 0
+
+
+@attrs.define(slots=False)
+class OpenAttrs:
+    name: str
+
+
+def open_attrs() -> Any:
+    value = OpenAttrs("ada")
+    vars(value)["password"] = "s3cret"  # such as a cached property
+    return value
+
+
 class Color(enum.Enum):
     RED = "red"
 
@@ -185,6 +252,18 @@ async def test_only_declared_fields_are_sent(declared: Any, value: Any) -> None:
             '{"user":A,"children":[{"user":A,"children":[]}]}',
         ),
         (Envelope[User], Envelope(STORED), '{"item":A}'),
+        (OrderedDict[str, User], OrderedDict(x=STORED), '{"x":A}'),
+        (defaultdict[str, User], defaultdict(None, {"x": STORED}), '{"x":A}'),
+        (deque[User], deque([STORED]), "[A]"),
+        (ItemsOf, ItemsOf(STORED, [STORED]), '{"one":A,"all":[A]}'),
+        (Cat | Dog, StoredDog(STORED), '{"type":"dog","owner":A}'),
+        (Pets, Pets(StoredDog(STORED)), '{"pet":{"type":"dog","owner":A}}'),
+        (Closed, Closed(STORED, StoredClosed(STORED)), CLOSED),
+        (Maybe, Maybe(STORED), '{"owner":A}'),
+        (Maybe, StoredMaybe(), "{}"),
+        (Empty | User, StoredUser("ada"), "A"),
+        (OpenAttrs, open_attrs(), "A"),
+        (list[OpenAttrs], [open_attrs()], "[A]"),
         (Envelope[list[User]], Envelope([STORED]), '{"item":[A]}'),
         (Renamed, Renamed("ada", STORED), '{"userName":"ada","ownerUser":A}'),
         (Cat | Dog, Dog(STORED), '{"type":"dog","owner":A}'),
@@ -199,6 +278,8 @@ async def test_only_declared_fields_are_sent(declared: Any, value: Any) -> None:
         (list[Mixed], [Mixed(Model(name="ada"))], '[{"model":A}]'),
         (User | Data, StoredData("ada"), "A"),
         (User | Model, StoredModel(name="ada"), "A"),
+        (User | list[User], StoredModel(name="ada"), "A"),
+        (User | list[User], iter([STORED]), "[A]"),
         (list[User | Model], [StoredModel(name="ada"), STORED], "[A,A]"),
         (dict[str, User | Model], {"x": STORED}, '{"x":A}'),
     ],
@@ -231,6 +312,7 @@ async def test_objects_within_objects(declared: Any, value: Any, expected: str) 
         (dict[str, User | Model], [], "object"),
         (None, {"a": 1}, "no data"),
         (Response, {"a": 1}, "no data"),
+        (NoReturn, {"a": 1}, "no data"),
         (Group, Group.model_construct(owner={"name": "a", "password": "b"}), "owner"),
     ],
 )
@@ -397,6 +479,96 @@ async def test_rows_of_sqlalchemy(declared: Any, mapped: Any) -> None:
         assert await sent(list[declared], mappings.all()) == f"[{ADA}]"
 
 
+class Author(Base):
+    __tablename__ = "authors"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    books: Mapped[list[Book]] = relationship()
+
+
+class Book(Base):
+    __tablename__ = "books"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    title: Mapped[str]
+    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id"))
+
+
+class SentBook(msgspec.Struct):
+    title: str
+
+
+class SentAuthor(msgspec.Struct):
+    name: str
+    books: list[SentBook] = []
+
+
+@pytest.fixture
+def library() -> Iterator[Session]:
+    engine = create_engine("sqlite://")
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add(Author(id=1, name="ada", books=[Book(title="Notes")]))
+        session.commit()
+        yield session
+
+
+@pytest.mark.parametrize("declared", [SentAuthor, list[SentAuthor]])
+async def test_a_relationship_that_cannot_be_loaded_is_an_error(
+    declared: Any, library: Session
+) -> None:
+    author = library.get_one(Author, 1)
+    value = [author] if get_origin(declared) is list else author
+    expected = '{"name":"ada","books":[{"title":"Notes"}]}'
+    assert expected in await sent(declared, value)
+    library.expire(author, ["books"])
+    library.expunge(author)
+    response = await send(declared, value)
+    assert response.status == 500  # and not 200 without books
+    assert "`books` can't be read: DetachedInstanceError" in await response.text()
+
+
+@pytest.mark.parametrize("default", [..., "absent"])
+async def test_an_attribute_that_raises_is_an_error(default: Any) -> None:
+    class Broken:
+        @property
+        def name(self) -> str:
+            raise RuntimeError("no connection")
+
+    field = ("name", str) if default is ... else ("name", str, default)
+    declared = msgspec.defstruct("Declared", [field])
+    for kind, value in ((declared, Broken()), (list[declared], [Broken()])):  # type: ignore[valid-type]
+        response = await send(kind, value)
+        assert response.status == 500
+        assert "`name` can't be read: RuntimeError: no connection" in await response.text()
+
+
+async def test_rows_are_read_as_the_type_says(library: Session) -> None:
+    def rows() -> Any:
+        return library.execute(select(Author.name.label("user_name"), Author.id))
+
+    assert await sent(Renamed, rows().one()) == '{"userName":"ada"}'
+    assert await sent(list[Renamed], rows().all()) == '[{"userName":"ada"}]'
+    assert await sent(list[Renamed], rows().mappings()) == '[{"userName":"ada"}]'
+    assert await sent(Renamed, {"user_name": "ada"}) == '{"userName":"ada"}'
+    assert await sent(tuple[str, int], rows().one()) == '["ada",1]'
+    assert await sent(list[tuple[str, int]], rows().all()) == '[["ada",1]]'
+    assert await sent(list[dict[str, Any]], rows()) == '[{"user_name":"ada","id":1}]'
+    pairs = library.execute(select(Author, Author.id)).all()
+    assert await sent(list[tuple[Model, int]], pairs) == f"[[{ADA},1]]"
+    assert await sent(list[tuple[User, int]], pairs) == f"[[{ADA},1]]"
+    named = NamedTuple("named", [("name", str), ("password", str)])("ada", "s3cret")
+    assert await sent(User, named) == ADA
+    assert await sent(list[User], [named]) == f"[{ADA}]"
+    assert await sent(Books, Books(library.scalars(select(Book)).all(), 1)) == (  # type: ignore[arg-type]
+        '{"items":[{"title":"Notes"}],"total":1}'
+    )
+
+
+class Books(msgspec.Struct):
+    items: list[SentBook]
+    total: int
+
+
 @pytest.mark.parametrize("declared", [User, Data, Row, Model])
 async def test_rows_of_sqlite(declared: Any) -> None:
     connection = sqlite3.connect(":memory:")
@@ -476,10 +648,26 @@ async def test_classes_that_msgspec_does_not_know() -> None:
     assert await sent(Place, Place()) == '{"path":null}'
 
 
-def test_a_type_that_nothing_can_check_is_refused() -> None:
+class Held(msgspec.Struct):
+    users: OrderedDict[str, User]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        tuple[User | Data, int],
+        Held,
+        OrderedDict,
+        Counter[str],
+        Account,
+        list[Account],
+        Member,
+    ],
+)
+def test_a_type_that_nothing_can_check_is_refused(declared: Any) -> None:
     def endpoint() -> Any: ...
 
-    endpoint.__annotations__["return"] = tuple[User | Data, int]
+    endpoint.__annotations__["return"] = declared
     with pytest.raises(TypeError, match=r"endpoint.*can't be checked"):
         typed(endpoint)
 

@@ -101,7 +101,7 @@ class Schemas:
         for index, (kind, _) in enumerate(self._asked):
             if is_file(kind):
                 self._found[index] = file_schema()
-            elif kind is not Any and find_model(kind) is not None:
+            elif kind is not Any and _is_model(kind):
                 models.append(index)
             elif kind is not Any and self._is_supported(kind):
                 plain.append(index)
@@ -152,7 +152,7 @@ class Schemas:
             kinds = [self._kinds[index] for index in indices]
             try:
                 schemas, components = msgspec.json.schema_components(
-                    kinds, schema_hook=_of_stranger, ref_template=_TEMPLATE
+                    kinds, schema_hook=self._describe_stranger, ref_template=_TEMPLATE
                 )
                 add_formats(kinds, schemas, components)
             except Exception:
@@ -167,6 +167,23 @@ class Schemas:
             self.components.update(components)
             return
 
+    def _describe_stranger(self, kind: Any) -> Schema:
+        """Describes a type that msgspec doesn't support, such as a model in a Struct."""
+        if kind is object:
+            return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
+        if is_file(kind):
+            return file_schema()
+        if not hasattr(kind, "__pydantic_validator__"):
+            return describe_scalar(kind) or {}
+        adapter: Any = sys.modules["pydantic"].TypeAdapter
+        found, whole = adapter.json_schemas(
+            [(kind, "serialization", adapter(kind))],
+            ref_template=_PYDANTIC_TEMPLATE,
+            schema_generator=_generator([kind], RESPONSE),
+        )
+        merged: Schema = self._merge(found[kind, "serialization"], whole.get("$defs", {}))
+        return merged
+
     def _is_supported(self, kind: Any) -> bool:
         """Returns whether msgspec can inspect a type without crashing the process."""
         try:
@@ -179,7 +196,7 @@ class Schemas:
     def _can_describe(self, index: int) -> bool:
         kind = self._kinds[index]
         try:
-            msgspec.json.schema_components([kind], schema_hook=_of_stranger)
+            msgspec.json.schema_components([kind], schema_hook=self._describe_stranger)
         except Exception as error:
             self.notes.append(f"{kind!r:.100} has no schema: {error}")
             return False
@@ -189,7 +206,7 @@ class Schemas:
         for index in indices:
             kind = self._kinds[index]
             (schema,), components = msgspec.json.schema_components(
-                [kind], schema_hook=_of_stranger, ref_template=_TEMPLATE
+                [kind], schema_hook=self._describe_stranger, ref_template=_TEMPLATE
             )
             add_formats([kind], [schema], components)
             self._found[index] = self._merge(schema, components)
@@ -276,6 +293,14 @@ def without_null(schema: Schema) -> Schema:
     return {**choices[0], **rest} if len(choices) == 1 else {**rest, "anyOf": choices}
 
 
+def _is_model(kind: Any) -> bool:
+    """Returns whether pydantic describes a type."""
+    try:
+        return find_model(kind) is not None
+    except Exception:  # a type of msgspec with a model in it
+        return False
+
+
 def _name(reference: str) -> str:
     return reference.removeprefix(PREFIX)
 
@@ -326,13 +351,6 @@ def _is_same(
                 ones[pair[0]], others[pair[1]], ones, others, assumed | {pair}
             )
     return bool(one == other)
-
-
-def _of_stranger(kind: Any) -> Schema:
-    """Describes a type that msgspec doesn't support."""
-    if kind is object:
-        return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
-    return file_schema() if is_file(kind) else describe_scalar(kind) or {}
 
 
 def _generator(plain: Iterable[Any], mode: Mode) -> Any:

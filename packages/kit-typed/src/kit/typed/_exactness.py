@@ -11,11 +11,11 @@ from __future__ import annotations
 import datetime
 import decimal
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableSequence, Set
 from functools import cached_property
 from operator import attrgetter
 from types import NoneType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_origin
 
 from msgspec import inspect
 
@@ -44,8 +44,11 @@ _CLASSES: dict[type, tuple[type, ...]] = {
     inspect.UUIDType: (uuid.UUID,),
     inspect.VarTupleType: (tuple,),
 }
-_OBJECTS = (inspect.StructType, inspect.DataclassType)
+# Attrs classes are dataclasses to msgspec.
+OBJECTS = (inspect.StructType, inspect.DataclassType)
 _ANY = (inspect.AnyType, inspect.RawType)
+# Generic classes that msgspec doesn't know. It doesn't say what they are declared to hold.
+_CONTAINERS = (Mapping, MutableSequence, Set, Iterator)
 _LIMITS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern", "tz")
 
 
@@ -97,8 +100,8 @@ class Exact:
         return all(map(self, values))
 
 
-def compile_exact(kind: Any) -> tuple[Exact, bool]:
-    """Compiles the check for a type, and says whether its objects hold other objects.
+def compile_exact(kind: Any) -> Exact:
+    """Compiles the check for a type.
 
     Args:
         kind: A type that msgspec supports.
@@ -106,19 +109,36 @@ def compile_exact(kind: Any) -> tuple[Exact, bool]:
     Raises:
         TypeError: If msgspec doesn't support it, or takes any items in a part of it.
     """
-    compiler = _Compiler()
-    return compiler.compile(inspect.type_info(kind)), compiler.is_nested
+    return _Compiler().compile(inspect.type_info(kind))
+
+
+def find_class(node: Any) -> Any:
+    """Returns the class of the instances of a type; None if there is none."""
+    kind = getattr(node, "cls", None)
+    return get_origin(kind) or kind
+
+
+def without_metadata(node: Any) -> Any:
+    """Returns the type that is annotated with metadata, or the type itself."""
+    while isinstance(node, inspect.Metadata):
+        node = node.type
+    return node
 
 
 class _Compiler:
     def __init__(self) -> None:
         self._known: dict[int, Exact] = {}  # a type may contain itself
-        self.is_nested = False
 
     def compile(self, node: Any) -> Exact:
+        node = without_metadata(node)
         known = self._known.get(id(node))
         if known is not None:
             return known
+        if hasattr(find_class(node), "__mapper__"):  # its fields have the types of descriptors
+            raise TypeError(
+                f"SQLAlchemy maps {find_class(node).__name__}: declare a class with the fields "
+                "that are sent"
+            )
         exact = self._known[id(node)] = Exact(is_any=_is_any(node))
         if isinstance(node, inspect.UnionType):
             for each in node.types:
@@ -130,13 +150,13 @@ class _Compiler:
             exact.classes.update((type(value), is_value) for value in node.values)
         elif all(getattr(node, name, None) is None for name in _LIMITS):
             check = self._check_parts(node)
-            classes = _CLASSES.get(type(node)) or (getattr(node, "cls", None),)
+            classes = _CLASSES.get(type(node)) or (find_class(node),)
             exact.classes.update((each, check) for each in classes if each is not None)
         return exact
 
     def _check_parts(self, node: Any) -> Check | None:
         """Returns the check of the parts of an instance, or None if no part needs one."""
-        if isinstance(node, _OBJECTS):
+        if isinstance(node, OBJECTS):
             return self._check_fields(node)
         if isinstance(node, inspect.TypedDictType):
             return self._check_items(node)
@@ -157,7 +177,6 @@ class _Compiler:
             item = self.compile(node.item_type)
             return None if item.is_any else item.has_all
         if isinstance(node, inspect.NamedTupleType):
-            self.is_nested = True
             fields = [self.compile(each.type) for each in node.fields]
             return lambda value: all(part(each) for part, each in zip(fields, value, strict=True))
         return None
@@ -168,10 +187,12 @@ class _Compiler:
             for each in node.fields
             if _holds_objects(each.type, set())
         ]
-        if not fields:
-            return None
-        self.is_nested = True
-        return lambda value: all(exact(get(value)) for get, exact in fields)
+        names = _names_of_open_instances(node)
+        if names:
+            return lambda value: (
+                names.issuperset(value.__dict__) and all(exact(get(value)) for get, exact in fields)
+            )
+        return (lambda value: all(exact(get(value)) for get, exact in fields)) if fields else None
 
     def _check_items(self, node: Any) -> Check:
         required = {each.encode_name for each in node.fields if each.required}
@@ -187,12 +208,20 @@ class _Compiler:
         return check
 
 
+def _names_of_open_instances(node: Any) -> frozenset[str]:
+    """Returns the fields of an attrs class without slots: msgspec sends all its attributes."""
+    kind = find_class(node)
+    if hasattr(kind, "__attrs_attrs__") and kind.__dictoffset__:
+        return frozenset(each.name for each in node.fields)
+    return frozenset()
+
+
 def _add_custom(exact: Exact, kind: type) -> None:
     """Adds the values of a class that msgspec doesn't know."""
     if exact.is_any:
         return
-    if issubclass(list, kind) or issubclass(dict, kind):
-        raise TypeError(f"nothing checks the items of {kind.__name__}: write list")
+    if issubclass(list, kind) or issubclass(dict, kind) or issubclass(kind, _CONTAINERS):
+        raise TypeError(f"nothing checks the items of {kind.__name__}: write list or dict")
     if is_pydantic(kind):
         exact.classes[kind] = None
     else:
@@ -210,10 +239,11 @@ def is_pydantic(kind: type) -> bool:
 
 def _holds_objects(node: Any, seen: set[int]) -> bool:
     """Returns whether values of a type may contain objects, which may be of subclasses."""
+    node = without_metadata(node)
     if id(node) in seen:
         return False
     seen.add(id(node))
-    if isinstance(node, (*_OBJECTS, inspect.TypedDictType, inspect.CustomType)):
+    if isinstance(node, (*OBJECTS, inspect.TypedDictType, inspect.CustomType)):
         return True
     parts = [
         *getattr(node, "types", ()),

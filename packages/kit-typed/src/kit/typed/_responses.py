@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Never, NoReturn, Union, get_args, get_origin
 
 from ._signature import REQUIRED
 from ._types import aliased, allows_none, split
@@ -44,7 +44,7 @@ def find_data_type(kind: Any) -> Any:
     elif origin in (Union, UnionType):
         members = tuple(each for each in map(find_data_type, held) if each is not None)
         data = Union[members] if members else None  # noqa: UP007
-    elif inner is type(None) or _is_response(inner):
+    elif inner in (type(None), NoReturn, Never) or _is_response(inner):
         return None
     if data is None or not metadata:
         return data

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeAlias, Union, get_args, get_origin
@@ -17,18 +17,17 @@ from kit.authoring.models import find_model, summary
 from kit.authoring.signatures import describe
 
 from ._exactness import Exact, compile_exact, is_pydantic
+from ._reading import compile_reading, find_row
 from ._resolution import show
 from ._responses import find_data_type
 from ._signature import REQUIRED, Signature
-from ._types import aliased, allows_none, is_mapping, split, takes_many
+from ._types import aliased, allows_none, split
 
 Convert: TypeAlias = Callable[[Any], Any]
 
 # Values of these classes are never rows.
 _PLAIN = (dict, str, bytes, int, float, bool, NoneType)
 _ARRAYS = (list, tuple, set, frozenset)
-# Iterables that are values of their own, or that msgspec converts itself.
-_NEVER_READ = (*_ARRAYS, *_PLAIN, Mapping)
 _DATA = frozenset({dict, list, tuple, str, int, float, bool})
 _UNION = (Union, UnionType)
 
@@ -128,7 +127,7 @@ def compile_result(signature: Signature, status: int | None, options: ResultOpti
     def convert(value: Any) -> Any:
         try:
             return converter.convert(value)
-        except (ValueError, TypeError, RecursionError) as error:
+        except Exception as error:  # also of properties, validators and __post_init__
             raise ResponseValidationError(
                 f"@typed {place}: a result of the class {type(value).__qualname__} isn't the "
                 f"declared {name}: {_describe_problem(error)}"
@@ -187,12 +186,13 @@ class _PydanticConverter(_Converter):
         self._validate = adapter.validate_python
         self._encode = adapter.dump_json
         self._options = options.given
+        self._as_row = tuple if _holds_tuples(kind) else None
         # Rows have the names of the fields; pydantic reads only the aliases before version 2.11.
         can_choose = "by_name" in inspect.signature(self._validate).parameters
         self._names = {"by_alias": True, "by_name": True} if can_choose else {}
 
     def convert(self, value: Any) -> Any:
-        value = self._validate(_as_input(value), from_attributes=True, **self._names)
+        value = self._validate(_as_input(value, self._as_row), from_attributes=True, **self._names)
         # Otherwise, a field that holds something else is sent with all its contents.
         return msgspec.Raw(self._encode(value, warnings="error", **self._options))
 
@@ -207,43 +207,47 @@ class _MsgspecConverter(_Converter):
     """Converts to Structs, dataclasses, TypedDicts, attrs classes and what contains them."""
 
     def __init__(self, kind: Any) -> None:
-        exact, self._is_nested = compile_exact(kind)
-        super().__init__(exact)
-        self._takes_many = takes_many(kind)
+        super().__init__(compile_exact(kind))
+        self._read = compile_reading(kind)
+        self._read_whole = compile_reading(kind, is_whole=True)
         self._convert = partial(msgspec.convert, type=kind, dec_hook=_convert_other)
 
     def convert(self, value: Any) -> Any:
         if self.exact(value):
             return value
-        if self._takes_many and not isinstance(value, _NEVER_READ) and isinstance(value, Iterable):
-            value = list(value)
-        value = self._convert(_as_input(value), from_attributes=True)
-        if not self._is_nested or self.exact(value):
-            return value
-        # An instance of the declared class holds one of another class.
-        return self._convert(_opened(value))
+        try:
+            return self._convert(self._read(value), from_attributes=True)
+        except msgspec.ValidationError:
+            self._read_whole(value)  # says why an attribute can't be read, which isn't absent
+            raise
 
 
 class _UnionConverter(_Converter):
     """Converts to the first member that fits, for unions that msgspec doesn't support."""
 
-    def __init__(self, members: list[_Converter]) -> None:
-        exact = Exact()
-        for member in members:
-            exact.add(member.exact)
-        super().__init__(exact)
-        self._members = members
+    def __init__(self, kinds: tuple[Any, ...], options: ResultOptions) -> None:
+        super().__init__(Exact())
+        self._members: list[tuple[Any, _Converter]] = []
+        for each in kinds:
+            converter = _find_converter(each, options)
+            self.exact.add(converter.exact)
+            self._members.append((get_origin(each) or each, converter))
 
     def convert(self, value: Any) -> Any:
         if self.exact(value):
             return value
         problems = []
-        for member in self._members:
+        # Otherwise, a class whose fields all have defaults would fit any object.
+        for _, member in sorted(self._members, key=lambda each: not _is_of(value, each[0])):
             try:
                 return member.convert(value)
             except (ValueError, TypeError) as error:
                 problems.append(_describe_problem(error))
         raise ValueError("; or ".join(problems))
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    return isinstance(kind, type) and isinstance(value, kind)
 
 
 class _ItemsConverter(_Converter):
@@ -283,53 +287,42 @@ def _find_converter(kind: Any, options: ResultOptions) -> _Converter:
             return _find_converter(behind, options)
         origin, arguments = get_origin(inner), get_args(inner)
         if origin in _UNION:
-            return _UnionConverter([_find_converter(each, options) for each in arguments])
-        if is_mapping(inner):
+            return _UnionConverter(arguments, options)
+        if len(arguments) == 2 and isinstance(origin, type) and issubclass(origin, Mapping):
             return _ItemsConverter(_find_converter(arguments[1], options), is_dict=True)
-        if takes_many(inner) and (origin is not tuple or ... in arguments):
+        if _holds_items(origin, arguments):
             return _ItemsConverter(_find_converter(arguments[0], options), is_dict=False)
         raise
 
 
-def _as_input(value: Any) -> Any:
-    """Returns a value with rows of databases as dicts, also in an array."""
+def _holds_items(origin: Any, arguments: tuple[Any, ...]) -> bool:
+    """Returns whether a type is an array whose items are all of its first argument."""
+    if origin is tuple:
+        return ... in arguments
+    if len(arguments) != 1 or not isinstance(origin, type):
+        return False
+    return issubclass(origin, Iterable) and not issubclass(origin, Mapping)
+
+
+def _holds_tuples(kind: Any) -> bool:
+    """Returns whether the values of a type are tuples, or arrays of tuples."""
+    inner = split(kind)[0]
+    origin, arguments = get_origin(inner) or inner, get_args(inner)
+    if _holds_items(origin, arguments):
+        return _holds_tuples(arguments[0])
+    return isinstance(origin, type) and issubclass(origin, tuple)
+
+
+def _as_input(value: Any, as_row: Convert | None) -> Any:
+    """Returns a value with rows as dicts, or as `as_row` returns them, also in an array."""
     kind: Any = type(value)
-    as_dict = _find_row(kind)
+    as_dict = find_row(kind)
     if as_dict is not None:
-        return as_dict(value)
+        return (as_row or as_dict)(value)
     # PERF: most arrays have items of one class.
-    if isinstance(value, _ARRAYS) and any(map(_find_row, {*map(type, value)})):
-        return [*map(_as_input, value)]
+    if isinstance(value, _ARRAYS) and any(map(find_row, {*map(type, value)})):
+        return [_as_input(each, as_row) for each in value]
     return value
-
-
-@lru_cache(maxsize=1024)
-def _find_row(kind: type) -> Callable[[Any], dict[str, Any]] | None:
-    """Returns what makes a dict of a row of SQLAlchemy, sqlite3 or asyncpg; None for others."""
-    if hasattr(kind, "_mapping"):
-        return lambda row: row._asdict()
-    if hasattr(kind, "keys") and hasattr(kind, "__getitem__") and not issubclass(kind, Mapping):
-        return lambda row: {key: row[key] for key in tuple(row.keys())}
-    return None
-
-
-def _opened(value: Any) -> Any:
-    """Returns a value with its objects as dicts by the names in the data, at any depth."""
-    kind = type(value)
-    if hasattr(kind, "__struct_fields__"):
-        config = kind.__struct_config__
-        names = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
-        found = {key: _opened(getattr(value, name)) for key, name in names.items()}
-        found = {key: each for key, each in found.items() if each is not msgspec.UNSET}
-        tag = {} if config.tag_field is None else {config.tag_field: config.tag}
-        return [*tag.values(), *found.values()] if config.array_like else {**tag, **found}
-    if hasattr(kind, "__dataclass_fields__"):
-        return {name: _opened(getattr(value, name)) for name in kind.__dataclass_fields__}
-    if hasattr(kind, "__attrs_attrs__"):
-        return {each.name: _opened(getattr(value, each.name)) for each in kind.__attrs_attrs__}
-    if isinstance(value, dict):
-        return {key: _opened(each) for key, each in value.items()}
-    return [*map(_opened, value)] if isinstance(value, _ARRAYS) else value
 
 
 def _convert_other(kind: type, value: Any) -> Any:
@@ -345,4 +338,7 @@ def _convert_other(kind: type, value: Any) -> Any:
 
 
 def _describe_problem(error: Exception) -> str:
-    return summary(error) if hasattr(error, "error_count") else " ".join(str(error).split())
+    if hasattr(error, "error_count"):
+        return summary(error)
+    text = " ".join(str(error).split())
+    return text if isinstance(error, (ValueError, TypeError)) else f"{type(error).__name__}: {text}"
