@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
 from kit.interface import File
 
 # Those of `kit.interface.File`, which another class may have.
@@ -46,6 +47,6 @@ def is_file(kind: Any) -> bool:
 
 
 def _schema_of_file(kind: Any) -> dict[str, Any]:
-    if is_file(kind) or kind is object:  # which is any data
+    if is_file(kind) or kind is object or is_part(kind):  # all of which have a schema
         return {"format": "binary"}  # msgspec takes an empty one for none
     raise TypeError(f"{kind!r:.100} isn't a type of data")

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
 
 from ._defaults import with_json_defaults
 from ._describable import is_file
@@ -302,6 +303,8 @@ def _is_same(
 
 def _of_stranger(kind: Any) -> Schema:
     """Describes a type that msgspec doesn't support."""
+    if is_part(kind):
+        return {"description": f"`{kind.__name__}` again"}
     if kind is object:
         return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
     return file_schema() if is_file(kind) else {}

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import inspect
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
 from kit.interface import ValidationTarget
 from kit.validator.schemas import Schema, get_schema
 
@@ -393,7 +394,7 @@ def _refuse(field: Field, problem: object) -> NoReturn:
 def _unknown(node: Any, seen: set[int]) -> Iterator[Any]:
     """Yields the classes in a type that neither msgspec nor pydantic can build."""
     if isinstance(node, inspect.CustomType):
-        if node.cls is not object and classify(node.cls) != "file":
+        if not (node.cls is object or is_part(node.cls) or classify(node.cls) == "file"):
             yield node.cls
         return
     if id(node) in seen or not isinstance(node, (inspect.Type, inspect.Field)):

@@ -38,6 +38,7 @@ from kit.authoring.models import (
     with_defaults,
 )
 from kit.authoring.numerals import checked, is_of_collisions
+from kit.authoring.recursive_types import decode_part, without_recursion
 from kit.authoring.whole_numbers import decode_again, with_integers
 from kit.interface import FieldError, HTTPException
 
@@ -179,12 +180,15 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
     model = find_model(kind)
     if model is not None:
         return _model_schema(kind, model, is_json=is_json)
+    kind = without_recursion(kind)
     check_union(kind)
     node = bare(inspect.type_info(kind))
     if isinstance(node, inspect.CustomType) and node.cls is not object:
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
-        decode = checked(msgspec.json.Decoder(kind).decode, kind, is_json=True)
+        decode = checked(
+            msgspec.json.Decoder(kind, dec_hook=decode_part).decode, kind, is_json=True
+        )
         return Schema(
             with_defaults(decode, kind),
             lambda value, error: (
