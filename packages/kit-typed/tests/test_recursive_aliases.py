@@ -26,8 +26,8 @@ class Leaf(msgspec.Struct):
 
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
-Named: Any = TypeAliasType("Named", dict[str, "Named"] | list["Named"] | str | float | bool | None)
-Tree: Any = TypeAliasType("Tree", list["Tree"] | Leaf)
+Named: Any = TypeAliasType("Named", dict[str, "Named"] | list["Named"] | str | float | bool | None)  # type: ignore[misc]
+Tree: Any = TypeAliasType("Tree", list["Tree"] | Leaf)  # type: ignore[misc]
 Money = list["Money"] | Decimal
 HEADERS = {"content-type": "application/json"}
 
