@@ -2,7 +2,7 @@
 """Aliases that contain themselves, such as `type Json = dict[str, Json] | list[Json] | str | None`.
 
 msgspec doesn't support them. `without_recursion` replaces the inner occurrences of such an alias by
-a class, which msgspec passes to `decode_part`, a `dec_hook`, together with the data.
+a class, which msgspec passes to the `dec_hook` of `with_parts`, together with the data.
 
 msgspec isn't imported here until a function is called, since this package doesn't depend on it.
 """
@@ -15,8 +15,9 @@ from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_ori
 
 from .models import find_model, with_defaults
 from .numerals import checked
+from .text_values import decode_hook
 
-__all__ = ("decode_part", "is_part", "without_recursion")
+__all__ = ("is_part", "with_parts", "without_recursion")
 
 
 class _Anything(type):
@@ -50,7 +51,7 @@ def without_recursion(kind: Any, names: Mapping[str, Any] | None = None) -> Any:
             Union[list["Json"], str]`.
 
     Returns:
-        The type for msgspec, whose decoder needs `decode_part` as its `dec_hook`; `kind` itself if
+        The type for msgspec, whose decoder needs the `dec_hook` of `with_parts`; `kind` itself if
         no alias in it contains itself.
 
     Raises:
@@ -59,23 +60,23 @@ def without_recursion(kind: Any, names: Mapping[str, Any] | None = None) -> Any:
     return _Reader(names or {}).replace(kind)
 
 
-def decode_part(kind: type, value: Any) -> Any:
-    """Builds a value of a class of `without_recursion`; returns others as they are.
+def with_parts(hook: Callable[[Any, Any], Any] | None) -> Callable[[Any, Any], Any]:
+    """Returns the `dec_hook` with which msgspec reads aliases within themselves.
 
     Args:
-        kind: The class.
-        value: Decoded JSON.
-
-    Raises:
-        ValueError: If the data doesn't fit.
+        hook: The hook for other classes; None for the values as they are.
     """
-    if not issubclass(kind, _Part):
-        return value
-    try:
-        return kind.load(value)
-    except ValueError as error:
-        # msgspec adds the place to a ValueError, but not to its own exceptions.
-        raise ValueError(str(error).rpartition(" - at `$")[0] or str(error)) from None
+
+    def decode_part(kind: Any, value: Any) -> Any:
+        if not is_part(kind):
+            return value if hook is None else hook(kind, value)
+        try:
+            return kind.load(value)
+        except ValueError as error:
+            # msgspec adds the place to a ValueError, but not to its own exceptions.
+            raise ValueError(str(error).rpartition(" - at `$")[0] or str(error)) from None
+
+    return decode_part
 
 
 class _Reader:
@@ -135,8 +136,10 @@ def _finish(part: type[_Part], kind: Any) -> None:
     """Prepares the validation of an alias."""
     import msgspec
 
+    hook = with_parts(decode_hook(kind, is_text=False))
+
     def load(value: Any) -> Any:
-        return msgspec.convert(value, kind, str_keys=True, dec_hook=decode_part)
+        return msgspec.convert(value, kind, str_keys=True, dec_hook=hook)
 
     if find_model(kind) is not None or checked(load, kind, is_json=True) is not load:
         raise TypeError(

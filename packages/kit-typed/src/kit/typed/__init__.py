@@ -4,6 +4,8 @@
 from ._depends import Depends
 from ._markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
 from ._override import override
+from ._results import ResponseValidationError
+from ._server_sent_event import ServerSentEvent
 from ._typed import Typed, typed
 
 __all__ = (
@@ -16,6 +18,8 @@ __all__ = (
     "Header",
     "Path",
     "Query",
+    "ResponseValidationError",
+    "ServerSentEvent",
     "Typed",
     "Var",
     "override",
@@ -23,5 +27,18 @@ __all__ = (
 )
 
 # Public classes show the module that users import them from.
-for _class in (Body, Cookie, Env, File, Form, Header, Path, Query, Typed, Var):
+for _class in (
+    Body,
+    Cookie,
+    Env,
+    File,
+    Form,
+    Header,
+    Path,
+    Query,
+    ResponseValidationError,
+    ServerSentEvent,
+    Typed,
+    Var,
+):
     _class.__module__ = __name__

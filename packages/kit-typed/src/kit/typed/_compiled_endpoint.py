@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any, TypeAlias
 
 from kit.authoring.maybe_await import is_awaitable
@@ -14,15 +15,17 @@ from kit.interface import Context, is_response
 from ._calls import DependencyCall
 from ._dependencies import exit_arguments, provide
 from ._problems import list_problems
-from ._request_values import read_form, read_json, read_text
+from ._request_values import load_form, read_json, read_text
 from ._resolution import Resolution
+from ._results import ANYTHING, Result
 from ._shared_values import find_provided
-from ._types import is_object
+from ._streams import StreamedCall
 
 # The errors of msgspec and pydantic; deeply nested JSON raises RecursionError.
 _INVALID = (ValueError, RecursionError)
 _DATA = frozenset({dict, list, tuple, str, int, float, bool})
 
+Load: TypeAlias = Callable[[Context[Any, Any], dict[str, Any]], Awaitable[None]]
 Run: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, Any]]
 Finish: TypeAlias = Callable[[Context[Any, Any], dict[str, Any], AsyncExitStack | None], Any]
 
@@ -32,7 +35,7 @@ class CompiledEndpoint:
 
     Args:
         resolution: The sources of its parameters.
-        status: The status of its result; None: the status set on the context.
+        result: How its results are sent; without a status, with the one set on the context.
         shared: The keys of the dependencies whose values it shares with the guards before it, by
             local name; see `find_shared`.
 
@@ -43,17 +46,29 @@ class CompiledEndpoint:
     """
 
     def __init__(
-        self, resolution: Resolution, status: int | None, shared: Mapping[str, Any] | None = None
+        self, resolution: Resolution, result: Result, shared: Mapping[str, Any] | None = None
     ) -> None:
         self.resolution = resolution
-        self._status = status
         self._call_endpoint = resolution.arguments.bind(resolution.signature.call)
+        stream = resolution.signature.stream
+        if stream is not None:
+            _refuse_early_ends(resolution)
+            self._call_endpoint = StreamedCall(
+                resolution.signature, stream, self._call_endpoint, result
+            ).respond
+            result = ANYTHING
+        self._result = result
+        self._status = result.status
         self._is_async = resolution.signature.mode == "async"
-        # PERF: a result whose type is data needs no further checks.
-        returns = resolution.signature.returns
-        self._data = _DATA | {returns} if is_object(returns) else _DATA
+        # PERF: results of these classes need no further checks.
+        self._unchanged = result.unchanged
+        self._is_unchanged = result.is_unchanged
         self._texts = [each for each in resolution.sources if each.target != "form"]
-        self._forms = [each for each in resolution.sources if each.target == "form"]
+        forms = [each for each in resolution.sources if each.target == "form"]
+        self._loads_of_bodies: list[Load] = [
+            *(each.load_into for each in resolution.raw_bodies),
+            *(partial(load_form, each) for each in forms),
+        ]
         closes_early = any(each.closes_early for each in resolution.calls)
         self.run: Run = self._run_within_stack if closes_early else self._run
         self._shared = shared or {}
@@ -77,12 +92,12 @@ class CompiledEndpoint:
         try:
             for source in self._texts:
                 source.load_into(values, read_text(c, source))
-            for source in self._forms:
-                source.load_into(values, await read_form(c, source))
+            for load in self._loads_of_bodies:
+                await load(c, values)
             if body is not None:
                 body.add_to(values, await read_json(c, body))
         except _INVALID as error:
-            raise await list_problems(c, resolution.sources, body, error) from error
+            raise await list_problems(c, resolution, error) from error
         for each in resolution.context_values:
             values[each.local] = each.read(c)
         if resolution.calls:
@@ -92,7 +107,7 @@ class CompiledEndpoint:
         result = self._call_endpoint(values)
         if self._is_async:
             result = await result
-        if type(result) in self._data:
+        if type(result) in self._unchanged or self._is_unchanged(result):
             return c.json(result, self._status)
         return await self._respond(c, result)
 
@@ -134,9 +149,14 @@ class CompiledEndpoint:
         """Returns the response for a result; the result may be a response or an awaitable."""
         while is_awaitable(result) and not is_response(result):
             result = await result
-        if result is None:
+        if is_response(result):
+            return result
+        declared = self._result
+        if result is None and declared.allows_none:
             return c.body(None, 204 if self._status is None else self._status)
-        return result if is_response(result) else c.json(result, self._status)
+        if declared.convert is not None:
+            result = declared.convert(result)
+        return c.json(result, self._status)
 
     def _connection_handler(
         self, c: Context[Any, Any], values: dict[str, Any], exits: AsyncExitStack | None
@@ -160,3 +180,13 @@ class CompiledEndpoint:
                 return await handle(ws)
 
         return handle_and_close
+
+
+def _refuse_early_ends(resolution: Resolution) -> None:
+    for call in resolution.calls:
+        if call.closes_early:
+            resolution.signature.refuse(
+                f"it yields while the response is sent, but the dependency {call.local!r} has the "
+                "scope 'function', so it would be closed before: give it the scope 'request', "
+                "which ends after the stream"
+            )

@@ -26,6 +26,7 @@ from ._compiled_endpoint import CompiledEndpoint
 from ._compiled_route import CompiledRoute
 from ._markers import Dependency
 from ._resolution import Resolution, read_parameters
+from ._results import ANYTHING
 from ._shared_values import find_provided, find_shared
 from ._signature import REQUIRED, Parameter, Provider, Signature, read_signature, unwrapped
 from ._types import find_classes
@@ -98,7 +99,7 @@ class GuardEndpoint(CompiledEndpoint):
     """
 
     def __init__(self, resolution: Resolution) -> None:
-        super().__init__(resolution, None, find_shared(resolution))
+        super().__init__(resolution, ANYTHING, find_shared(resolution))
         (local,) = resolution.arguments.positional
         self._finish = lambda c, values, exits: values[local]
         self.closes_early = any(call.closes_early for call in resolution.calls)
@@ -136,7 +137,7 @@ class CompiledGuard(CompiledRoute):
     _endpoint: GuardEndpoint
 
     def __init__(self, guard: Guard, signature: Signature, method: str, pattern: str) -> None:
-        super().__init__(signature, None, method, pattern)
+        super().__init__(signature, ANYTHING, method, pattern)
         self.guard = guard
 
         async def handler(c: Context[Any, Any], next: Next) -> Response | None:

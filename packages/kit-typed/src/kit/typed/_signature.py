@@ -40,7 +40,17 @@ from kit.authoring.recursive_types import without_recursion
 from kit.authoring.signatures import describe, is_async, is_generator
 
 from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
-from ._types import RuleError, aliased, classify, constrained, inner_metadata, split
+from ._pydantic_types import needs_pydantic, read_by_pydantic
+from ._types import (
+    RuleError,
+    aliased,
+    classify,
+    constrained,
+    for_pydantic,
+    inner_metadata,
+    of_pydantic,
+    split,
+)
 
 REQUIRED: Any = inspect.Parameter.empty
 
@@ -92,6 +102,22 @@ class Parameter(NamedTuple):
         return self.default is REQUIRED
 
 
+class StreamType(NamedTuple):
+    """What an endpoint streams.
+
+    Attributes:
+        item: The type of the items, without the fields of `ServerSentEvent`; Any if unknown.
+        is_text: Whether text in events is sent as it is, not as JSON.
+        media_types: The media types to choose from by Accept, the default first.
+        keep_alive_s: Seconds without an event after which a comment is sent; None: never.
+    """
+
+    item: Any
+    is_text: bool
+    media_types: tuple[str, ...]
+    keep_alive_s: float | None
+
+
 class Signature(NamedTuple):
     """A function and its parameters.
 
@@ -101,6 +127,7 @@ class Signature(NamedTuple):
         mode: The kind of return value.
         parameters: Its parameters, in order.
         returns: The return annotation; `REQUIRED` if there is none.
+        stream: What it streams, if it is an endpoint that does.
     """
 
     function: Callable[..., Any]
@@ -108,6 +135,7 @@ class Signature(NamedTuple):
     mode: Mode
     parameters: tuple[Parameter, ...]
     returns: Any
+    stream: StreamType | None = None
 
     @property
     def connections(self) -> tuple[str, ...]:
@@ -330,6 +358,9 @@ def _constrained(
 ) -> Any:
     """Returns the type of a parameter with its constraints."""
     try:
+        if not isinstance(marker, (Env, Var)) and needs_pydantic(kind, metadata):
+            meta = marker.meta if isinstance(marker, Marker) else None
+            return read_by_pydantic(of_pydantic(for_pydantic(kind), metadata, meta))
         return constrained(kind, metadata, marker.meta if isinstance(marker, Marker) else None)
     except RuleError as rule:
         signature.refuse(f"the annotation of {name!r} has {rule}")
