@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import describe_scalar
 
 from ._defaults import with_json_defaults
@@ -169,6 +170,8 @@ class Schemas:
 
     def _describe_stranger(self, kind: Any) -> Schema:
         """Describes a type that msgspec doesn't support, such as a model in a Struct."""
+        if is_part(kind):
+            return {"description": f"`{kind.__name__}` again"}
         if kind is object:
             return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
         if is_file(kind):

@@ -30,7 +30,7 @@ from ._types import classify, has_literal_bool, takes_many
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 # Types that other frameworks pass to endpoints.
 _INSTEAD = {
-    "BackgroundTasks": "c: Context, and pass the coroutine to c.execution_ctx.wait_until()",
+    "BackgroundTasks": "c: Context, and call c.after_success(function, ...)",
     "KitRequest": "c: Context, and read c.req",
     "Request": "c: Context, and read c.req",
     "Response": "c: Context, and call c.header() or c.status()",

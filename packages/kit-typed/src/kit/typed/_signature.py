@@ -7,6 +7,7 @@ import functools
 import inspect
 import sys
 import types
+from collections import ChainMap
 from collections.abc import (
     AsyncIterable,
     AsyncIterator,
@@ -35,6 +36,7 @@ from typing import (
     get_type_hints,
 )
 
+from kit.authoring.recursive_types import without_recursion
 from kit.authoring.signatures import describe, is_async, is_generator
 
 from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
@@ -276,7 +278,8 @@ class _Names:
     def resolve(self, signature: Signature, what: str, annotation: Any) -> Any:
         holder = types.SimpleNamespace(__annotations__={"it": annotation})
         try:
-            return get_type_hints(holder, self.globals, self.locals, include_extras=True)["it"]
+            hints = get_type_hints(holder, self.globals, self.locals, include_extras=True)
+            return without_recursion(hints["it"], ChainMap(self.locals, self.globals))
         except NameError as error:
             signature.refuse(f"{what} names {error.name!r}, which is not defined{_LATER}")
         except Exception as error:

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import inspect
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import decode_hook, is_scalar
 from kit.http.media_types import is_json, media_type
 from kit.interface import ValidationTarget
@@ -438,7 +439,8 @@ def _refuse(field: Field, problem: object) -> NoReturn:
 def _unknown(node: Any, seen: set[int]) -> Iterator[Any]:
     """Yields the classes in a type that neither msgspec nor pydantic can build."""
     if isinstance(node, inspect.CustomType):
-        if node.cls is not object and classify(node.cls) != "file" and not is_scalar(node.cls):
+        is_known = node.cls is object or is_part(node.cls) or is_scalar(node.cls)
+        if not is_known and classify(node.cls) != "file":
             yield node.cls
         return
     if id(node) in seen or not isinstance(node, (inspect.Type, inspect.Field)):

@@ -29,6 +29,7 @@ import msgspec
 
 from kit.authoring.models import find_model, is_read_by_pydantic
 from kit.authoring.numerals import RULES, DecimalRules, decimal_rules
+from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import is_scalar, with_choices
 
 _SINGLE = (
@@ -150,7 +151,7 @@ def _kind_of_class(kind: type, arguments: tuple[Any, ...]) -> Kind:
         return "websocket"
     if is_typed_dict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
         return "context" if _has(kind, _CONTEXT) else "object"
-    if kind in _MAPPINGS or kind is msgspec.Raw:
+    if kind in _MAPPINGS or kind is msgspec.Raw or is_part(kind):
         return "object"
     if issubclass(kind, _MANY) or kind in _MANY_ABSTRACT:
         inner = _kind_of_union({classify(each) for each in arguments if each is not ...})

@@ -38,6 +38,7 @@ from kit.authoring.models import (
     with_defaults,
 )
 from kit.authoring.numerals import checked, is_of_collisions
+from kit.authoring.recursive_types import with_parts, without_recursion
 from kit.authoring.text_values import decode_hook, has_no_comma, is_scalar, text_loader
 from kit.authoring.whole_numbers import decode_again, with_integers
 from kit.interface import FieldError, HTTPException, ValidationTarget
@@ -196,12 +197,13 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
     model = find_model(kind)
     if model is not None:
         return _model_schema(kind, model, is_json=is_json)
+    kind = without_recursion(kind)
     check_union(kind)
     node = bare(inspect.type_info(kind))
     if isinstance(node, inspect.CustomType) and not (node.cls is object or is_scalar(node.cls)):
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
-        hook = decode_hook(kind, is_text=False)
+        hook = with_parts(decode_hook(kind, is_text=False))
         decoder = msgspec.json.Decoder(kind, dec_hook=hook)
         decode = checked(decoder.decode, kind, is_json=True)
         return Schema(
