@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, assert_type
 
-from kit.interface import App, Context, Handler, Response
+from kit.interface import App, Context, Handler, Middleware, Response
 from kit.typed import Depends, Query, Typed, override, typed
 
 
@@ -35,12 +35,12 @@ def get_flag(name: Annotated[str, Depends(get_name)]) -> bool:
     return bool(name)
 
 
-assert_type(Depends(get_pool), Pool)
-assert_type(Depends(open_pool), Pool)
-assert_type(Depends(get_number), int)
-assert_type(Depends(get_name), str)
-assert_type(Depends(get_flag, use_cache=False), bool)
-assert_type(Depends(Pool, scope="function"), Pool)
+# Any type, since it stands for a value, in a default, and for middleware.
+guard: Middleware = Depends(get_name)
+guards: list[Middleware] = [Depends(get_pool), Depends(open_pool), Depends(Pool)]
+flag: bool = Depends(get_flag, use_cache=False, scope="function")
+Depends("get_flag")  # type: ignore
+Depends(get_flag, scope="session")  # type: ignore
 
 
 @typed

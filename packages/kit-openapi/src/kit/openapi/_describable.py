@@ -46,6 +46,6 @@ def is_file(kind: Any) -> bool:
 
 
 def _schema_of_file(kind: Any) -> dict[str, Any]:
-    if is_file(kind):
+    if is_file(kind) or kind is object:  # which is any data
         return {"format": "binary"}  # msgspec takes an empty one for none
     raise TypeError(f"{kind!r:.100} isn't a type of data")

@@ -18,7 +18,7 @@ from ._handler_source import HandlerSource, Parameter, read
 from ._names import by_name, header_names, named_fields
 from ._operations import Operation
 from ._responses import JSON, Errors, ResponseDescription, find_responses, with_slots
-from ._schemas import Schema, Schemas, file_schema, is_json, iterate_fields, without_null
+from ._schemas import REQUEST, Schema, Schemas, file_schema, is_json, iterate_fields, without_null
 from ._security import Security
 from ._source import UNKNOWN
 from ._streams import describe_items
@@ -66,22 +66,24 @@ def plan(
 ) -> PendingOperation:
     """Finds the parts of an operation, and requests the schemas of its types."""
     said = parse(getattr(operation.function, "__doc__", None))
-    reading = read(operation.handler)
+    reading = read(operation.handler, operation.facts[:-1])
     answers = find_responses(operation, reading, said, errors, schemas)
     pending = PendingOperation(operation, said, reading, answers, security.requirements(operation))
     for facts in operation.facts:
-        for target, kind in facts.validates.items():
-            pending.validated.setdefault(target, []).append(schemas.ask(kind, "request"))
-            if target == "json" and _is_required(facts, kind):
-                pending.required.add(target)
-    pending.read = [(each, schemas.ask(each.kind, "request")) for each in reading.parameters]
+        # The parts of `every` of kit-combine may read different names of the same target.
+        for validates in facts.others.get("combine_validates", (facts.validates,)):
+            for target, kind in validates.items():
+                pending.validated.setdefault(target, []).append(schemas.ask(kind, REQUEST))
+                if target == "json" and _is_required(facts, kind):
+                    pending.required.add(target)
+    pending.read = [(each, schemas.ask(each.kind, REQUEST)) for each in reading.parameters]
     if reading.json is not UNKNOWN and "json" not in pending.validated:
-        pending.json = schemas.ask(reading.json, "request")
+        pending.json = schemas.ask(reading.json, REQUEST)
     body = operation.described.get("request_body")
     if isinstance(body, Mapping):
-        pending.body = with_slots(body, schemas, "request")
+        pending.body = with_slots(body, schemas, REQUEST)
     elif body is not None:
-        pending.body = {"content": {JSON: {"schema": schemas.ask(body, "request")}}}
+        pending.body = {"content": {JSON: {"schema": schemas.ask(body, REQUEST)}}}
         pending.body["required"] = True
     return pending
 

@@ -17,7 +17,7 @@ from ._describe import Problem
 from ._docstrings import Docstring
 from ._handler_source import HandlerSource
 from ._operations import Operation
-from ._schemas import Mode, Schemas
+from ._schemas import RESPONSE, Mode, Schemas
 from ._source import UNKNOWN
 
 JSON = "application/json"
@@ -25,7 +25,6 @@ PROBLEM = "application/problem+json"
 _TEXT = "text/plain"
 _FIRST_FAULT = 400
 _NO_CONTENT = (204, 205, 304)
-_SENT: dict[bool | None, Mode] = {True: "response by alias", False: "response by name"}
 
 
 @dataclass
@@ -56,7 +55,7 @@ class Errors:
     def __init__(self, kinds: Mapping[str, Any] | None, schemas: Schemas) -> None:
         self._schemas = schemas
         self._own = kinds and {
-            media_type: schemas.ask(kind, "response") for media_type, kind in kinds.items()
+            media_type: schemas.ask(kind, RESPONSE) for media_type, kind in kinds.items()
         }
 
     def answer(
@@ -78,7 +77,7 @@ class Errors:
         if kind is UNKNOWN or kind is None:
             return ResponseDescription(text)
         media_type = PROBLEM if _is_problem(kind) else JSON
-        return ResponseDescription(text, {media_type: self._schemas.ask(kind, "response")})
+        return ResponseDescription(text, {media_type: self._schemas.ask(kind, RESPONSE)})
 
 
 def find_responses(
@@ -95,8 +94,9 @@ def find_responses(
     """
     found: dict[str, ResponseDescription] = {}
     for facts in operation.facts:
+        mode = _mode_of_results(facts.others.get("typed_result"))
         for status, value in facts.responses.items():
-            _add_fact(found, status, value, errors, schemas)
+            _add_fact(found, status, value, errors, schemas, mode)
     if 200 in operation.facts[-1].responses and reading.status != 200:  # of the handler itself
         found[_key(reading.status)] = found.pop("200")
     _add_malformed(found, operation, errors)
@@ -123,11 +123,23 @@ def find_responses(
 def _mode(reading: HandlerSource, status: int | str) -> Mode:
     """Returns how bodies are sent, if all calls with the status have the same `by_alias`."""
     given = reading.by_alias.get(status if isinstance(status, int) else None, set())
-    return _SENT.get(next(iter(given)), "response") if len(given) == 1 else "response"
+    return RESPONSE._replace(by_alias=next(iter(given))) if len(given) == 1 else RESPONSE
+
+
+def _mode_of_results(options: Mapping[str, bool] | None) -> Mode:
+    """Returns how results are sent, from the options of a typed endpoint; None for others."""
+    if options is None:
+        return RESPONSE
+    return RESPONSE._replace(
+        is_by_pydantic=True,
+        by_alias=options.get("by_alias"),
+        omits_none=options.get("exclude_none", False),
+        omits_defaults="exclude_unset" in options or "exclude_defaults" in options,
+    )
 
 
 def described_answer(
-    status: int | str, value: Any, text: str, schemas: Schemas, mode: Mode = "response"
+    status: int | str, value: Any, text: str, schemas: Schemas, mode: Mode = RESPONSE
 ) -> ResponseDescription:
     """Creates the response that `describe(responses=...)` gives for a status.
 
@@ -173,15 +185,20 @@ def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[s
 
 
 def _add_fact(
-    found: dict[str, ResponseDescription], status: int, value: Any, errors: Errors, schemas: Schemas
+    found: dict[str, ResponseDescription],
+    status: int,
+    value: Any,
+    errors: Errors,
+    schemas: Schemas,
+    mode: Mode,
 ) -> None:
     if isinstance(value, Mapping):
-        answer = described_answer(status, value, "", schemas)
+        answer = described_answer(status, value, "", schemas, mode)
     elif status < _FIRST_FAULT:
         text = value if isinstance(value, str) else ""
         answer = ResponseDescription(text)
         if value is not None and not text and status not in _NO_CONTENT:
-            answer.content[JSON] = schemas.ask(value, "response")
+            answer.content[JSON] = schemas.ask(value, mode)
     elif isinstance(value, str):
         answer = errors.answer(value)
     else:
@@ -257,7 +274,7 @@ def _add_own(
     returned = _returned(operation.function)
     if returned is not None:
         found[_key(reading.status)] = ResponseDescription(
-            "", {JSON: schemas.ask(returned, "response")}
+            "", {JSON: schemas.ask(returned, RESPONSE)}
         )
         return
     for status, media_types in reading.answers.items():

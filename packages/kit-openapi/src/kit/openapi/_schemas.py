@@ -11,7 +11,7 @@ import copy
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -24,19 +24,44 @@ from ._formats import add_formats
 from ._sent_names import DECIMAL, base_generator, plain_dataclasses, use_sent_tags
 
 Schema: TypeAlias = dict[str, Any]
-Mode: TypeAlias = Literal["request", "response", "response by alias", "response by name"]
 
 PREFIX = "#/components/schemas/"
 _TEMPLATE = PREFIX + "{name}"
 _PYDANTIC_TEMPLATE = PREFIX + "{model}"
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
-# Whether pydantic's fields are sent by alias; None if each model says so itself.
-_BY_ALIAS: dict[Mode, bool | None] = {"response by alias": True, "response by name": False}
 
 
 def file_schema() -> Schema:
     """Returns the schema of an uploaded file, for OpenAPI 3.1 and for tools that support 3.0."""
     return {"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
+
+
+class Mode(NamedTuple):
+    """Whether values of a type are received or sent, and how their fields are.
+
+    Attributes:
+        is_sent: Whether they are sent.
+        is_by_pydantic: Whether pydantic encodes them whole, and msgspec no dataclass in them.
+        by_alias: Whether fields of pydantic models are sent by their aliases; None if each model
+            says so itself.
+        omits_none: Whether fields with None are left out.
+        omits_defaults: Whether fields that were never set, or have their default, are left out.
+    """
+
+    is_sent: bool
+    is_by_pydantic: bool = False
+    by_alias: bool | None = None
+    omits_none: bool = False
+    omits_defaults: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether msgspec encodes them."""
+        return self.is_sent and not self.is_by_pydantic
+
+
+REQUEST = Mode(is_sent=False)
+RESPONSE = Mode(is_sent=True)
 
 
 class Schemas:
@@ -59,8 +84,7 @@ class Schemas:
 
         Args:
             kind: The type.
-            mode: Whether its values are received or sent, and whether `c.json` was called with
-                `by_alias`.
+            mode: How its values are transferred.
 
         Returns:
             A number for `get`.
@@ -171,17 +195,20 @@ class Schemas:
 
     def _describe_models(self, indices: list[int]) -> None:
         """Describes the pydantic types; received and sent ones separately if they differ."""
-        for by_alias in (None, True, False):
-            some = [each for each in indices if _BY_ALIAS.get(self._asked[each][1]) is by_alias]
-            self._describe_models_by_alias(some, by_alias)
+        groups: dict[Mode, list[int]] = {}
+        for index in indices:
+            mode = self._asked[index][1]._replace(is_sent=True, is_by_pydantic=False)
+            groups.setdefault(mode, []).append(index)
+        for mode in sorted(groups, key=str):
+            self._describe_models_as(groups[mode], mode)
 
-    def _describe_models_by_alias(self, indices: list[int], by_alias: bool | None) -> None:
+    def _describe_models_as(self, indices: list[int], sent_as: Mode) -> None:
         inputs: list[tuple[int, Any, Any]] = []
-        sent = [self._asked[index][0] for index in indices if self._asked[index][1] != "request"]
-        generator = _generator(sent, by_alias)
+        plain = [kind for kind, mode in map(self._asked.__getitem__, indices) if mode.is_plain]
+        generator = _generator(plain, sent_as)
         for index in indices:
             kind, asked = self._asked[index]
-            mode = "validation" if asked == "request" else "serialization"
+            mode = "serialization" if asked.is_sent else "validation"
             try:
                 adapter = sys.modules["pydantic"].TypeAdapter(kind)
                 adapter.json_schema(mode=mode, schema_generator=generator)
@@ -302,22 +329,29 @@ def _is_same(
 
 def _of_stranger(kind: Any) -> Schema:
     """Describes a type that msgspec doesn't support."""
+    if kind is object:
+        return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
     return file_schema() if is_file(kind) else {}
 
 
-def _generator(sent: Iterable[Any], by_alias: bool | None) -> Any:
+def _generator(plain: Iterable[Any], mode: Mode) -> Any:
     """Returns pydantic's generator, with a schema for uploaded files.
 
     Args:
-        sent: The types of responses.
-        by_alias: Whether their fields are sent by alias; None if each model says so itself.
+        plain: The types of responses that msgspec encodes.
+        mode: How responses are sent.
     """
 
     def handle(self: Any, schema: Any, error_info: str) -> Any:
         return file_schema() if is_file(schema.get("cls")) else {}
 
-    members = {"handle_invalid_for_json_schema": handle, "plain": plain_dataclasses(sent)}
-    members["is_by_alias"] = by_alias
+    members: dict[str, Any] = {
+        "handle_invalid_for_json_schema": handle,
+        "plain": plain_dataclasses(plain),
+        "is_by_alias": mode.by_alias,
+        "omits_none": mode.omits_none,
+        "omits_defaults": mode.omits_defaults,
+    }
     return type("Generator", (base_generator(),), members)
 
 

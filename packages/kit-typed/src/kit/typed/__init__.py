@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Typed endpoints: parameters, bodies and dependencies from annotations."""
 
-from ._markers import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var
+from ._depends import Depends
+from ._markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
 from ._override import override
+from ._results import ResponseValidationError
 from ._server_sent_event import ServerSentEvent
 from ._typed import Typed, typed
 
@@ -16,6 +18,7 @@ __all__ = (
     "Header",
     "Path",
     "Query",
+    "ResponseValidationError",
     "ServerSentEvent",
     "Typed",
     "Var",
@@ -24,5 +27,18 @@ __all__ = (
 )
 
 # Public classes show the module that users import them from.
-for _class in (Body, Cookie, Env, File, Form, Header, Path, Query, ServerSentEvent, Typed, Var):
+for _class in (
+    Body,
+    Cookie,
+    Env,
+    File,
+    Form,
+    Header,
+    Path,
+    Query,
+    ResponseValidationError,
+    ServerSentEvent,
+    Typed,
+    Var,
+):
     _class.__module__ = __name__

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from kit.authoring.route_hooks import find_bound
 from kit.interface import METHOD_NAME_ALL, Context, RouterRoute, ValidationProblem
 from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
@@ -15,6 +16,8 @@ from ._compiled_endpoint import CompiledEndpoint
 from ._documentation import documented_type
 from ._resolution import Resolution, show
 from ._responses import describe_responses
+from ._results import Result
+from ._shared_values import find_shared
 from ._signature import REQUIRED, Signature
 from ._streams import describe_stream
 from ._types import allows_none, never_fits
@@ -26,7 +29,7 @@ class CompiledRoute:
 
     Args:
         signature: The endpoint.
-        status: The status of its result, or None.
+        result: How its results are sent.
         method: The method.
         pattern: The whole pattern.
 
@@ -35,12 +38,13 @@ class CompiledRoute:
         handler: The function that handles its requests.
     """
 
-    def __init__(self, signature: Signature, status: int | None, method: str, pattern: str) -> None:
+    def __init__(self, signature: Signature, result: Result, method: str, pattern: str) -> None:
         self._signature = signature
-        self._status = status
+        self._result = result
         self._method = method
         self._pattern = pattern
         self._overrides: list[Mapping[Any, Signature]] = []
+        self._provided_before: frozenset[Any] = frozenset()
         self._endpoint = self._compile()
         self.resolution = self._endpoint.resolution
 
@@ -50,9 +54,18 @@ class CompiledRoute:
         self.handler = handler
 
     def _compile(self) -> CompiledEndpoint:
+        resolution = self._resolve()
+        shared = find_shared(resolution, self._provided_before) if self._provided_before else None
+        return CompiledEndpoint(resolution, self._result, shared)
+
+    def _resolve(self) -> Resolution:
         overrides = {key: value for each in self._overrides for key, value in each.items()}
-        resolution = Resolution(self._signature, self._method, self._pattern, overrides)
-        return CompiledEndpoint(resolution, self._status)
+        return Resolution(self._signature, self._method, self._pattern, overrides)
+
+    @property
+    def cache_keys(self) -> frozenset[Any]:
+        """The keys of the dependencies that are called once per request."""
+        return frozenset(call.cache_key for call in self.resolution.calls) - {None}
 
     def override(self, overrides: Mapping[Any, Signature]) -> None:
         """Replaces dependencies by other functions from now on."""
@@ -73,13 +86,19 @@ class CompiledRoute:
 
         See `kit.authoring.route_hooks`.
         """
+        self.check_values(before)
+        if route is not None:
+            self._check_names(before, route)
+        if self.resolution.calls:
+            self._share_values(before)
+
+    def check_values(self, before: Sequence[RouterRoute]) -> None:
+        """Rejects parameters that nothing provides."""
         place = f"{self._method} {self._pattern!r}"
         for signature, name in self.resolution.absent:
             signature.refuse(
                 f"Path() reads the parameter {name!r} of the path, which {place} doesn't have"
             )
-        if route is not None:
-            self._check_names(before, route)
         variables = [each for each in self.resolution.context_values if not each.is_env]
         provided = self._provided(before) if variables else {}
         for value in variables:
@@ -98,6 +117,19 @@ class CompiledRoute:
                     "doesn't declare the variable, declare it with "
                     f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
                 )
+
+    def _share_values(self, before: Sequence[RouterRoute]) -> None:
+        """Compiles the endpoint again if guards before it provide values that it needs."""
+        guards = (
+            guard
+            for each in before
+            if each.takes_next
+            for guard in find_bound(each.handler, "__kit_route__")
+        )
+        provided = self.cache_keys.intersection(key for guard in guards for key in guard.cache_keys)
+        if provided != self._provided_before:
+            self._provided_before = provided
+            self._endpoint = self._compile()
 
     def check_env(self, env: Mapping[str, Any]) -> None:
         """Rejects missing values of `c.env`; see `kit.authoring.route_hooks`."""
@@ -166,9 +198,10 @@ class CompiledRoute:
             responses[400] = ValidationProblem
         stream = self._signature.stream
         if stream is not None:
-            responses.update(describe_stream(stream, self._status))
+            responses.update(describe_stream(stream, self._result.status))
         elif not resolution.connection:
-            responses.update(describe_responses(self._signature.returns, self._status))
+            responses.update(describe_responses(self._signature.returns, self._result.status))
+        attach(handler, typed_result=self._result.options.given)
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)

@@ -105,7 +105,7 @@ async def _errors_of_json(
             malformed = FieldError(path="", message=text, type="json_invalid")
             return iter([malformed]), None
     try:
-        body.schema.load(content.removeprefix(MARK) if has_json else b"{}")
+        body.schema.load_json(content.removeprefix(MARK) if has_json else b"{}")
     except (ValueError, RecursionError) as error:
         detail = None if has_json else _describe_missing("json", c, JSON)
         return body.schema.errors(value, error), detail

@@ -37,7 +37,7 @@ from typing import (
 
 from kit.authoring.signatures import describe, is_async, is_generator
 
-from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
+from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
 from ._types import RuleError, aliased, classify, constrained, inner_metadata, split
 
 REQUIRED: Any = inspect.Parameter.empty
@@ -182,6 +182,13 @@ def read_signature(
     except NameError as error:  # annotations that are evaluated late
         empty.refuse(f"an annotation names {error.name!r}, which is not defined{_LATER}")
     scope = _Names(function, names)
+    following = signature.parameters.get("next")
+    if following is not None and _is_next(following.annotation):
+        empty.refuse(
+            "it takes next, so it is middleware (c, next): register it as it is, without @typed "
+            "and Depends(); for typed parameters, write a function without next, and register "
+            "Depends(function)"
+        )
     # APPSEC: a keyword argument of a partial looks like a default, but no client may change it.
     bound = function.keywords if isinstance(function, functools.partial) else {}
     parameters = tuple(
@@ -326,6 +333,13 @@ def _parameter(
     return Parameter(name, annotation, default, marker, None, by_keyword)
 
 
+def _is_next(annotation: Any) -> bool:
+    """Returns whether a parameter with the name `next` is that of a middleware."""
+    if isinstance(annotation, str):  # perhaps imported for type checkers only
+        return annotation.partition("[")[0].rpartition(".")[2] in ("Next", "Callable")
+    return annotation is REQUIRED or get_origin(annotation) is Callable
+
+
 def _constrained(
     signature: Signature, name: str, kind: Any, metadata: list[Any], marker: Any
 ) -> Any:
@@ -371,7 +385,7 @@ def _check_default(signature: Signature, name: str, default: Any) -> None:
             f"the default of {name!r} is {default!r}: markers belong in the annotation, "
             f"{name}: Annotated[..., {default!r}], and a default after it"
         )
-    if default is Depends or (isinstance(default, type) and issubclass(default, _MARKERS)):
+    if _is_depends(default) or (isinstance(default, type) and issubclass(default, _MARKERS)):
         signature.refuse(f"the default of {name!r} is {default.__name__}, which has to be called")
     if _is_foreign(default):
         signature.refuse(
@@ -379,6 +393,11 @@ def _check_default(signature: Signature, name: str, default: Any) -> None:
             f"{type(default).__module__.partition('.')[0]}: write {name}: Annotated[..., marker] = "
             "default, with a marker of kit.typed, such as Query(ge=1), or Depends(function)"
         )
+
+
+def _is_depends(value: Any) -> bool:
+    """Returns whether a value is the function `Depends`, which wasn't called."""
+    return isinstance(value, types.FunctionType) and value.__name__ == "Depends"
 
 
 def _is_foreign(default: Any) -> bool:
@@ -409,7 +428,7 @@ def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) 
     ]
     for each in metadata:
         if isinstance(each, types.FunctionType):
-            what = "Depends()" if each is Depends else f"Depends({each.__name__})"
+            what = "Depends()" if _is_depends(each) else f"Depends({each.__name__})"
             signature.refuse(
                 f"the annotation of {name!r} has the function {each.__name__}: write {what}"
             )

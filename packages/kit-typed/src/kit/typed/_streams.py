@@ -29,6 +29,7 @@ from kit.http.vary import add_vary
 from kit.interface import Context, HTTPException, Response, is_response
 
 from ._item_stream import ItemStream
+from ._results import Result
 from ._server_sent_event import ServerSentEvent
 from ._signature import REQUIRED, Signature, StreamType
 from ._types import aliased, split
@@ -172,11 +173,6 @@ def describe_stream(stream: StreamType, status: int | None) -> dict[int, Any]:
     }
 
 
-def compile_item_encoder(signature: Signature) -> Callable[[Any], bytes]:
-    """Returns the function that encodes the data of an item as JSON, as `c.json` does."""
-    return msgspec.json.Encoder(enc_hook=encode_model).encode
-
-
 # --- At a request -----------------------------------------------------------------------------
 
 
@@ -187,7 +183,7 @@ class StreamedCall:
         signature: The endpoint.
         stream: What it streams.
         call: Calls it with values by their local names.
-        status: The status of the response; None: the status set on the context.
+        result: How the items are sent, and the status of the response.
     """
 
     def __init__(
@@ -195,13 +191,14 @@ class StreamedCall:
         signature: Signature,
         stream: StreamType,
         call: Callable[[dict[str, Any]], Any],
-        status: int | None,
+        result: Result,
     ) -> None:
         self._function = signature.function
         self._stream = stream
-        self._encode = compile_item_encoder(signature)
+        self._encode = msgspec.json.Encoder(enc_hook=encode_model).encode
+        self._result = result
         self._call = call
-        self._status = status
+        self._status = result.status
         self._available = (*self._stream.media_types, *_OTHER_JSON_LINES)
 
     async def respond(self, values: dict[str, Any]) -> Response:
@@ -265,10 +262,11 @@ class StreamedCall:
         )
 
     def _as_text(self, data: Any) -> str:
+        data = self._result.apply(data)
         if self._stream.is_text and isinstance(data, str):
             return data
         return self._encode(data).decode()
 
     def _encode_as_line(self, item: Any) -> bytes:
         data = item.data if isinstance(item, ServerSentEvent) else item
-        return b"" if data is msgspec.UNSET else self._encode(data) + b"\n"
+        return b"" if data is msgspec.UNSET else self._encode(self._result.apply(data)) + b"\n"

@@ -182,6 +182,11 @@ def takes_many(annotation: Any) -> bool:
     return issubclass(kind, _MANY) or kind in _MANY_ABSTRACT
 
 
+def is_mapping(annotation: Any) -> bool:
+    """Returns whether an annotation is a dict, or an abstract mapping."""
+    return (get_origin(annotation) or annotation) in _MAPPINGS
+
+
 def has_literal_bool(annotation: Any) -> bool:
     """Returns whether a Literal contains True or False, to which text is never converted."""
     behind = aliased(annotation)

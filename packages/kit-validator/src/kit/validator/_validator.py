@@ -198,7 +198,7 @@ async def _load_json(schema: Schema, c: Context[Any, Any]) -> Any:
     has_json = _has_json(c)
     data = (await c.req.bytes()).removeprefix(_MARK) if has_json else b"{}"
     try:
-        return schema.load(data)
+        return schema.load_json(data)
     except (ValueError, RecursionError) as error:
         # Malformed JSON is a separate error, which this call raises.
         value = await c.req.json() if has_json else {}

@@ -38,6 +38,7 @@ from kit.authoring.models import (
     with_defaults,
 )
 from kit.authoring.numerals import checked, is_of_collisions
+from kit.authoring.whole_numbers import decode_again, with_integers
 from kit.interface import FieldError, HTTPException
 
 from ._problems import (
@@ -129,6 +130,32 @@ class Schema(NamedTuple):
     forbids: bool = False
     takes_others: bool = False
 
+    def load_json(self, data: bytes) -> Any:
+        """Builds a value from JSON, with numbers such as `5.0` as integers.
+
+        Args:
+            data: The JSON.
+
+        Raises:
+            ValueError: If it doesn't fit.
+        """
+        try:
+            return self.load(data)
+        except ValueError as error:
+            return self.load_again(data, error)
+
+    def load_again(self, data: bytes, error: Exception) -> Any:
+        """Builds a value from JSON that `load` refused, with numbers such as `5.0` as integers.
+
+        Args:
+            data: The JSON.
+            error: The exception that `load` raised.
+
+        Raises:
+            Exception: The given one, or that for the rest of the data.
+        """
+        return decode_again(self.load, data, error)
+
     @property
     def headers(self) -> str:
         """The headers that a value is built from, as in Vary; `*` if they may be any."""
@@ -154,7 +181,7 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
         return _model_schema(kind, model, is_json=is_json)
     check_union(kind)
     node = bare(inspect.type_info(kind))
-    if isinstance(node, inspect.CustomType):
+    if isinstance(node, inspect.CustomType) and node.cls is not object:
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
         decode = checked(msgspec.json.Decoder(kind).decode, kind, is_json=True)
@@ -163,7 +190,7 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
             lambda value, error: (
                 validation_errors(error)
                 if is_of_collisions(error)
-                else errors_of_json(node, JsonProbe(decode), value, error)
+                else errors_of_json(node, JsonProbe(decode), with_integers(value), error)
             ),
         )
     load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
