@@ -563,7 +563,7 @@ def test_defaults_that_are_objects() -> None:
         "additionalProperties": False,
     }
     _, components = build(validator("json", Marked), validator("form", Marked), response=int)
-    assert [*components] == ["FieldError", "Marked", "ValidationProblem"]
+    assert [*components] == ["FieldError", "Marked", "Problem", "ValidationProblem"]
 
 
 def test_defaults_of_a_typed_endpoint_that_are_objects() -> None:

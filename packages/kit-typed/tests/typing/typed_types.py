@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any, assert_type
 
 from kit.interface import App, Context, Handler, Middleware, Response
-from kit.typed import Depends, Query, Typed, override, typed
+from kit.typed import Depends, Partial, Query, Typed, override, typed
 
 
 class Pool: ...
@@ -72,3 +72,23 @@ async def unit_test(c: Context[Any, Any], app: App) -> None:
 
 def show(endpoint: Typed[..., Any]) -> str:
     return repr(endpoint)
+
+
+class Book:
+    title: str
+
+
+@typed
+async def change_book(changes: Partial[Book]) -> Book:
+    for name, value in changes.items():
+        assert_type(name, str)
+        setattr(changes, name, value)
+    assert_type("title" in changes, bool)
+    assert_type(dict(changes), dict[str, Any])
+    assert_type(changes.changes, dict[str, Any])
+    changes.assign_to(object())
+    return changes.apply(Book())
+
+
+assert_type(Partial[Book].parse({"title": "Momo"}), Partial[Book])
+assert_type(Partial[Book].parse(b"{}").apply(Book()), Book)

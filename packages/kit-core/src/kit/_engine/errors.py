@@ -55,21 +55,24 @@ async def handle_error(
     finally:
         del error  # otherwise, the traceback of a cancellation would refer to the cancellation
     error = fault
+    handlers = _find_handlers(c.req.path if is_of_path else route, c)
+    _set_validation_status(error, handlers)
     if isinstance(error, ClientDisconnectedError):
         c._fail(error)
         _logger.debug("%s", error)
         return Response(None, status=400)
     answer = _find_answer(error)
     await c._discard_representation(None if answer is None else answer.res)
-    *inner, outermost = _find_handlers(c.req.path if is_of_path else route, c)
-    for handlers in inner:
-        on_error, shown = handlers.find(error)
+    *inner, outermost = handlers
+    for each in inner:
+        on_error, shown = each.find(error)
         if on_error is None:
             continue
         try:
             return await _ask(on_error, shown, c)
         except BaseException as second:
             error = _unwrap(second)
+            _set_validation_status(error, handlers)
     try:
         on_error, shown = outermost.find(error)
         if on_error is not None:
@@ -101,6 +104,18 @@ def _find_handlers(place: Route | str | None, c: Context[Any, Any]) -> Sequence[
     if not inner:
         return state.error_handlers
     return (*inner, *(each for each in state.error_handlers if each not in inner))
+
+
+def _set_validation_status(error: Exception, handlers: Sequence[ErrorHandlers]) -> None:
+    """Gives validation errors the status that the app has for them."""
+    status = ErrorHandlers.find_validation_status(handlers)
+    if status is None:
+        return
+    from kit.interface import RequestValidationError  # here, since most apps have no other status
+
+    for each in leaves(error) if isinstance(error, ExceptionGroup) else (error,):
+        if isinstance(each, RequestValidationError):
+            each.set_status(status)
 
 
 async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -> Response:

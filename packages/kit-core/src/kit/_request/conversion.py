@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Literal, NewType, get_args
-
-from msgspec import convert
 
 from kit.interface import FieldError, RequestValidationError
 
@@ -67,7 +65,7 @@ def convert_value(part: Part, name: str, value: str | None, type: Any, default: 
     try:
         return _loader(type)(value)
     except ValueError as error:
-        raise RequestValidationError(part, [_field_error(name, error)]) from error
+        raise RequestValidationError(part, [_field_error(name, type, error)]) from error
 
 
 def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
@@ -90,7 +88,7 @@ def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
         try:
             converted.append(load(value))
         except ValueError as error:
-            errors.append(_field_error(f"{name}[{index}]", error))
+            errors.append(_field_error(f"{name}[{index}]", type, error))
             if len(errors) == _MOST_ERRORS:
                 break
     if errors:
@@ -169,9 +167,10 @@ def _loader(type: Any) -> Callable[[str], Any]:
 
 @lru_cache(maxsize=256)
 def _new_loader(type: Any) -> Callable[[str], Any]:
-    from kit.authoring.numerals import checked  # here and below: most apps convert nothing
+    # Here and below: most apps convert nothing.
+    from kit.authoring.text_values import text_loader, with_choices
 
-    return checked(partial(convert, type=type, strict=False), type, is_json=False)
+    return text_loader(with_choices(type))
 
 
 @lru_cache(maxsize=256)
@@ -179,8 +178,10 @@ def _describe_mistake(type: Any) -> str | None:
     """Returns why no single text can be converted to a type; None if it can."""
     from msgspec.inspect import Metadata, UnionType, type_info
 
+    from kit.authoring.text_values import is_scalar, with_choices
+
     try:
-        node = type_info(type)
+        node = type_info(with_choices(type))
     except TypeError:
         return _IS_NO_TYPE
     while isinstance(node, Metadata):
@@ -188,19 +189,23 @@ def _describe_mistake(type: Any) -> str | None:
     choices = node.types if isinstance(node, UnionType) else (node,)
     if any(each.__class__.__name__ in _SINGLE for each in choices):
         return None
+    if any(is_scalar(getattr(each, "cls", None)) for each in choices):
+        return None
     return _IS_MANY if node.__class__.__name__ in _MANY else _IS_NO_VALUE
 
 
-def _field_error(path: str, error: Exception) -> FieldError:
+def _field_error(path: str, kind: Any, error: Exception) -> FieldError:
     """Returns the error that kit-validator returns for the same mistake."""
-    from kit.authoring.models import error_type
+    from msgspec.inspect import type_info
+
+    from kit.authoring.field_errors import field_error, read_message
 
     text = str(error)
     # All values are text, so "got `str`" adds nothing. APPSEC: it may quote the client's text.
     message = text.removesuffix(", got `str`")
     if len(message) > _LONGEST_MESSAGE:
         message = message[:_LONGEST_MESSAGE] + "..."
-    return FieldError(path=path, message=message, type=error_type(text))
+    return field_error(path, message, *read_message(text, type_info(kind)))
 
 
 def show_type(kind: Any) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._routing.exception_groups import leaves
@@ -16,11 +16,16 @@ ErrorHandler: TypeAlias = "Callable[[Exception, Any], HandlerResult]"
 
 
 class ErrorHandlers:
-    """Finds the handler for the most specific class of an exception."""
+    """Finds the handler for the most specific class of an exception.
 
-    __slots__ = ("_by_class",)
+    Args:
+        validation_status: The status of validation errors; None if the app around decides.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_by_class", "validation_status")
+
+    def __init__(self, validation_status: int | None = None) -> None:
+        self.validation_status = validation_status
         self._by_class: dict[type[Exception], ErrorHandler] = {}
 
     def set(self, kind: type[Exception], handler: ErrorHandler) -> None:
@@ -42,6 +47,16 @@ class ErrorHandlers:
         if others or ours in (None, handler, self._by_class.get(Exception)):
             return handler, error
         return ours, held[0]
+
+    @staticmethod
+    def find_validation_status(handlers: Iterable[ErrorHandlers]) -> int | None:
+        """Returns the status of validation errors in the innermost app that has one; or None.
+
+        Args:
+            handlers: Those of several apps, innermost first.
+        """
+        given = (each.validation_status for each in handlers)
+        return next((status for status in given if status is not None), None)
 
     def _for_class(self, kind: type[Exception]) -> ErrorHandler | None:
         for each in kind.__mro__:

@@ -95,6 +95,11 @@ class Route(RouterRoute):
             route.unbound = (handler, whole)
         return route
 
+    @property
+    def validation_status(self) -> int | None:
+        """The status of validation errors in the inner apps; None if the outermost decides."""
+        return ErrorHandlers.find_validation_status(self.error_handlers)
+
     def add_error_handlers(self, handlers: Iterable[ErrorHandlers]) -> None:
         """Adds the error handlers of outer apps, without duplicates."""
         known = self.error_handlers

@@ -173,7 +173,7 @@ def decode_as(data: bytes, type: Any) -> Any:
         decode(data)  # raises an error with the position if it is malformed
         from kit.authoring.models import summary
 
-        raise msgspec.ValidationError(summary(error)) from error
+        raise msgspec.ValidationError(summary(error, model)) from error
 
 
 def _decoder(type: Any) -> Callable[[bytes], Any]:

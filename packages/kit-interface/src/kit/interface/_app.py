@@ -32,6 +32,10 @@ class App(Protocol):
     def get_path(self) -> Callable[[Any], str] | None:
         """A function that returns the routing path of a request; None to use the URL's path."""
 
+    @property
+    def validation_status(self) -> int:
+        """The status of validation errors, unless a route has another one."""
+
     # Any, since the app requires its own class of request, with its own arguments.
     async def fetch(
         self,

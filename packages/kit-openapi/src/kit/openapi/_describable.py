@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.text_values import describe_scalar
 from kit.interface import File
 
 # Those of `kit.interface.File`, which another class may have.
@@ -48,4 +49,7 @@ def is_file(kind: Any) -> bool:
 def _schema_of_file(kind: Any) -> dict[str, Any]:
     if is_file(kind) or kind is object:  # which is any data
         return {"format": "binary"}  # msgspec takes an empty one for none
+    schema = describe_scalar(kind)
+    if schema is not None:
+        return schema
     raise TypeError(f"{kind!r:.100} isn't a type of data")

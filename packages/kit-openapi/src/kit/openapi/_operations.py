@@ -36,6 +36,7 @@ class Operation:
         facts: The facts of the middleware that covers it, outermost first, and of the handler.
         described: Their descriptions from `describe`; the handler's description takes precedence.
         id: The operation id.
+        validation_status: The status of validation errors.
     """
 
     method: str
@@ -47,6 +48,7 @@ class Operation:
     function: Any = None
     described: dict[str, Any] = field(default_factory=dict)
     id: str = ""
+    validation_status: int = 400
 
 
 def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
@@ -78,6 +80,7 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
                     continue
                 operation.shown = shapes.setdefault(shape, operation.template)
                 if not operation.described.get("hidden"):
+                    operation.validation_status = route.validation_status or app.validation_status
                     found.append(operation)
     _name_operations(found)
     return found

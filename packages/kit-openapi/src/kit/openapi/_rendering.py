@@ -29,6 +29,8 @@ _PLACES = {"param": "path", "query": "query", "header": "header", "cookie": "coo
 # SPEC: OpenAPI 3.1.1 section 4.8.12.2.1: definitions of these headers are ignored.
 _IGNORED_HEADERS = ("accept", "content-type", "authorization")
 _ORDER = list(_PLACES.values())
+# SPEC: OpenAPI 3.1.1 section 4.8.12.3: the names of fields in brackets, `range[low]=1`.
+_DEEP_OBJECT = {"style": "deepObject", "explode": True}
 _CONSTRAINTS = {"minLength", "maxLength", "pattern"}
 
 
@@ -199,6 +201,20 @@ def _fields_by_name(number: int, schemas: Schemas) -> Iterator[tuple[str, Schema
         yield name, _as_text(schema, schemas, is_plain=is_plain), required
 
 
+def _is_object(schema: Schema, schemas: Schemas) -> bool:
+    """Returns whether values are objects or lists of them, or null, which can't be sent by name."""
+    whole = schemas.resolved(schema)
+    choices = [
+        schemas.resolved(each) for each in whole.get("anyOf") or whole.get("oneOf") or [whole]
+    ]
+    inner = [
+        schemas.resolved(each.get("items", {})) if each.get("type") == "array" else each
+        for each in choices
+        if each.get("type") != "null"
+    ]
+    return bool(inner) and all(each.get("type") == "object" for each in inner)
+
+
 def _default(parameter: Parameter) -> Any:
     """Returns the default of a parameter as a JSON value; None if there is none."""
     if parameter.default is UNKNOWN:
@@ -249,7 +265,10 @@ def _add_parameter(
         schema = without_null(schema)  # the text `null` is a text
     if schema.get("default", ...) is None:  # for an omitted value, since a URL has no null
         schema = {key: value for key, value in schema.items() if key != "default"}
-    if place == "query" and schemas.resolved(schema).get("type") == "array":
+    if place == "query" and _is_object(schema, schemas):
+        schema = without_null(schema)
+        written |= _DEEP_OBJECT
+    elif place == "query" and schemas.resolved(schema).get("type") == "array":
         written |= {"style": "form", "explode": True}
     _describe(written, schema)
     found[key] = written
@@ -320,18 +339,33 @@ def _body(pending: PendingOperation, schemas: Schemas) -> dict[str, Any] | None:
             bodies.append(schema)
     if bodies:
         told = [each for each in bodies if each] or bodies[:1]  # without those that take anything
-        content[JSON] = {"schema": told[0] if len(told) == 1 else {"allOf": told}}
+        schema = told[0] if len(told) == 1 else {"allOf": told}
+        content |= {media_type: {"schema": schema} for media_type in _json_types(pending)}
     for number in _select(pending, "form"):
         # A form can't be null: a model that may be None is one that has to be sent.
         is_plain = find_model(schemas.kind(number)) is None
         named = without_null(by_name(number, schemas))
         schema, has_file = _form(named, schemas, is_plain=is_plain)
         media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]
-        content |= {media_type: {"schema": schema} for media_type in media_types}
+        written = {"schema": schema}
+        encoding = {
+            name: dict(_DEEP_OBJECT)
+            for name, each, _ in iterate_fields(schemas.resolved(schema))
+            if _is_object(each, schemas)
+        }
+        if encoding:
+            written["encoding"] = encoding
+        content |= dict.fromkeys(media_types, written)
         required = required or _has_required(schema, schemas)
     if not content and pending.reading.form:
         content = {each: {"schema": {"type": "object"}} for each in (_URLENCODED, _MULTIPART)}
     return {"content": content, **({"required": True} if required else {})} if content else None
+
+
+def _json_types(pending: PendingOperation) -> tuple[str, ...]:
+    """Returns the media types of a JSON body, as the innermost function restricts them."""
+    found = [each.body_media_types for each in pending.operation.facts if each.body_media_types]
+    return found[-1] if found else (JSON,)
 
 
 def _select(pending: PendingOperation, target: str) -> list[int]:

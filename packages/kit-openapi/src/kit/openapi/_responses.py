@@ -96,7 +96,8 @@ def find_responses(
     for facts in operation.facts:
         mode = _mode_of_results(facts.others.get("typed_result"))
         for status, value in facts.responses.items():
-            _add_fact(found, status, value, errors, schemas, mode)
+            own = operation.validation_status if value is ValidationProblem else status
+            _add_fact(found, own, value, errors, schemas, mode)
     if 200 in operation.facts[-1].responses and reading.status != 200:  # of the handler itself
         found[_key(reading.status)] = found.pop("200")
     _add_malformed(found, operation, errors)
@@ -226,8 +227,16 @@ def _add(found: dict[str, ResponseDescription], status: str, answer: ResponseDes
 def _add_malformed(
     found: dict[str, ResponseDescription], operation: Operation, errors: Errors
 ) -> None:
-    """Adds the text response for a body that isn't JSON, or isn't a form."""
-    targets = {target for facts in operation.facts for target in facts.validates}
+    """Adds the text response for a body that isn't JSON, or isn't a form.
+
+    In a typed endpoint, that is one of the validation errors.
+    """
+    targets = {
+        target
+        for facts in operation.facts
+        if "typed_calls" not in facts.others
+        for target in facts.validates
+    }
     if targets & {"json", "form"}:
         _add(found, "400", errors.answer(""))
 
@@ -239,13 +248,11 @@ def _add_reads(
     errors: Errors,
 ) -> None:
     """Adds the errors of calls such as `c.req.query(name, int)`, and of paths that don't match."""
-    typed = [each for each in reading.parameters if each.kind is not str and each.can_fail]
-    if any(each.target == "param" for each in typed):
-        _add(found, "404", errors.answer("", is_problem=True))
-    elif any(each.expression is not None for each in operation.template.parameters):
+    if any(each.kind is not str and each.can_fail for each in reading.parameters):
+        status = str(operation.validation_status)
+        _add(found, status, errors.answer("", ValidationProblem))
+    if any(each.expression is not None for each in operation.template.parameters):
         found.setdefault("404", ResponseDescription())
-    if any(each.target != "param" for each in typed):
-        _add(found, "400", errors.answer("", is_problem=True))
     if not reading.can_fail:
         return
     if reading.json not in (UNKNOWN, Any):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.text_values import describe_scalar
 
 from ._defaults import with_json_defaults
 from ._describable import is_file
@@ -331,7 +332,7 @@ def _of_stranger(kind: Any) -> Schema:
     """Describes a type that msgspec doesn't support."""
     if kind is object:
         return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
-    return file_schema() if is_file(kind) else {}
+    return file_schema() if is_file(kind) else describe_scalar(kind) or {}
 
 
 def _generator(plain: Iterable[Any], mode: Mode) -> Any:

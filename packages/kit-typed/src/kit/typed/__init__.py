@@ -4,6 +4,7 @@
 from ._depends import Depends
 from ._markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
 from ._override import override
+from ._partial import Partial
 from ._results import ResponseValidationError
 from ._server_sent_event import ServerSentEvent
 from ._typed import Typed, typed
@@ -16,6 +17,7 @@ __all__ = (
     "File",
     "Form",
     "Header",
+    "Partial",
     "Path",
     "Query",
     "ResponseValidationError",
@@ -34,6 +36,7 @@ for _class in (
     File,
     Form,
     Header,
+    Partial,
     Path,
     Query,
     ResponseValidationError,

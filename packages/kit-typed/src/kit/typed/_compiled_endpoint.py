@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any, TypeAlias
 
 from kit.authoring.maybe_await import is_awaitable
@@ -14,7 +15,7 @@ from kit.interface import Context, is_response
 from ._calls import DependencyCall
 from ._dependencies import exit_arguments, provide
 from ._problems import list_problems
-from ._request_values import read_form, read_json, read_text
+from ._request_values import load_form, read_json, read_text
 from ._resolution import Resolution
 from ._results import ANYTHING, Result
 from ._shared_values import find_provided
@@ -24,6 +25,7 @@ from ._streams import StreamedCall
 _INVALID = (ValueError, RecursionError)
 _DATA = frozenset({dict, list, tuple, str, int, float, bool})
 
+Load: TypeAlias = Callable[[Context[Any, Any], dict[str, Any]], Awaitable[None]]
 Run: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, Any]]
 Finish: TypeAlias = Callable[[Context[Any, Any], dict[str, Any], AsyncExitStack | None], Any]
 
@@ -62,7 +64,11 @@ class CompiledEndpoint:
         self._unchanged = result.unchanged
         self._is_unchanged = result.is_unchanged
         self._texts = [each for each in resolution.sources if each.target != "form"]
-        self._forms = [each for each in resolution.sources if each.target == "form"]
+        forms = [each for each in resolution.sources if each.target == "form"]
+        self._loads_of_bodies: list[Load] = [
+            *(each.load_into for each in resolution.raw_bodies),
+            *(partial(load_form, each) for each in forms),
+        ]
         closes_early = any(each.closes_early for each in resolution.calls)
         self.run: Run = self._run_within_stack if closes_early else self._run
         self._shared = shared or {}
@@ -86,12 +92,12 @@ class CompiledEndpoint:
         try:
             for source in self._texts:
                 source.load_into(values, read_text(c, source))
-            for source in self._forms:
-                source.load_into(values, await read_form(c, source))
+            for load in self._loads_of_bodies:
+                await load(c, values)
             if body is not None:
                 body.add_to(values, await read_json(c, body))
         except _INVALID as error:
-            raise await list_problems(c, resolution.sources, body, error) from error
+            raise await list_problems(c, resolution, error) from error
         for each in resolution.context_values:
             values[each.local] = each.read(c)
         if resolution.calls:

@@ -8,12 +8,13 @@ from contextlib import suppress
 from typing import Any
 
 from kit.authoring.route_hooks import find_bound
-from kit.interface import METHOD_NAME_ALL, Context, RouterRoute, ValidationProblem
+from kit.interface import METHOD_NAME_ALL, Context, Problem, RouterRoute, ValidationProblem
 from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
 
 from ._compiled_endpoint import CompiledEndpoint
 from ._documentation import documented_type
+from ._raw_body import RawBody
 from ._resolution import Resolution, show
 from ._responses import describe_responses
 from ._results import Result
@@ -180,6 +181,15 @@ class CompiledRoute:
                 names.update(provides)
         return names
 
+    def _describe_results(self) -> dict[int, Any]:
+        """Returns the responses of the endpoint itself by status."""
+        stream, status = self._signature.stream, self._result.status
+        if stream is not None:
+            return describe_stream(stream, status)
+        if self.resolution.connection:
+            return {}
+        return describe_responses(self._signature.returns, status)
+
     def with_facts(self, handler: Any) -> Any:
         """Attaches the metadata of the endpoint for tools."""
         resolution = self.resolution
@@ -191,22 +201,30 @@ class CompiledRoute:
         if resolution.body is not None:
             validates["json"] = resolution.body.documented_type
             attach(handler, body_required=resolution.body.default is REQUIRED)
+            if resolution.body.media_types:
+                attach(handler, body_media_types=resolution.body.media_types)
         responses: dict[int, Any] = {}
         for call in resolution.calls:
             responses.update(get_facts(call.signature.function).responses)
-        if validates:
+        if resolution.raw_bodies and not validates.keys() & {"json", "form"}:
+            _describe_raw_body(handler, resolution.raw_bodies[0])
+        if validates or resolution.raw_bodies:
             responses[400] = ValidationProblem
-        stream = self._signature.stream
-        if stream is not None:
-            responses.update(describe_stream(stream, self._result.status))
-        elif not resolution.connection:
-            responses.update(describe_responses(self._signature.returns, self._result.status))
+        responses.update(self._describe_results())
         attach(handler, typed_result=self._result.options.given)
+        raw_types = [each for each in resolution.raw_bodies if each.media_types]
+        if raw_types or validates.keys() & {"json", "form"}:
+            responses[415] = Problem
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)
-        if calls:
-            attach(handler, typed_calls=calls)
+        attach(handler, typed_calls=calls)
         # Every guard among the dependencies can reject a request.
         security = combine_security([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler
+
+
+def _describe_raw_body(handler: Any, body: RawBody) -> None:
+    """Documents a body of which only the bytes are read, unless `describe` says more."""
+    if "request_body" not in get_facts(handler).describes:
+        attach(handler, describes={"request_body": body.description})

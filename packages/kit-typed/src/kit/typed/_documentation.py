@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import msgspec
 from msgspec import inspect
 
-from kit.authoring.models import check_union
+from kit.authoring.models import check_union, find_model
+from kit.authoring.text_values import describe_scalar
 
 from ._signature import REQUIRED
 from ._sources import IMMUTABLE, Source, struct_name
@@ -79,12 +80,12 @@ def _has_default(source: Source) -> bool:
 
 
 def _entries(source: Source) -> Iterator[_Entry]:
-    if not source.is_model:
+    if not source.is_model and not source.fields[0].is_read_by_pydantic:
         for field in source.fields:
             yield _Entry(field.key, field.annotation, field.for_struct())
         return
     for entry in _entries_of_model(source.type, source.target):
-        yield entry.as_optional() if _has_default(source) else entry
+        yield entry.as_optional() if source.is_model and _has_default(source) else entry
 
 
 def _entries_of_model(kind: Any, target: str) -> Iterator[_Entry]:
@@ -185,6 +186,8 @@ def _inlined(schema: Any, shared: dict[str, Any], within: tuple[str, ...]) -> An
 
 def _is_describable(kind: Any) -> bool:
     try:
+        if find_model(kind) is not None:
+            return False
         check_union(kind)
         msgspec.json.schema(kind, schema_hook=_schema_of_file)
     except Exception:  # such as a union of dates
@@ -194,6 +197,9 @@ def _is_describable(kind: Any) -> bool:
 
 def _schema_of_file(kind: Any) -> dict[str, Any]:
     """A schema hook of msgspec; it must raise NotImplementedError for other types."""
+    schema = describe_scalar(kind)
+    if schema is not None:
+        return schema
     if classify(kind) != "file":
         raise NotImplementedError
     return {"type": "string"}

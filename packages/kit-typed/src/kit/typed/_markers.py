@@ -14,6 +14,9 @@ from kit.authoring.numerals import decimal_rules
 from kit.authoring.options import OptionChecks
 from kit.interface import ValidationTarget
 
+# SPEC: RFC 9110 section 8.3.1, without parameters; with `*` for ranges, as in section 12.5.1.
+_MEDIA_TYPE = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
+
 Scope: TypeAlias = Literal["request", "function"]
 
 
@@ -157,23 +160,47 @@ class File(Form):
 class Body(Marker):
     """The JSON body; needed for types that would otherwise be read from the query.
 
+    `Annotated[bytes, Body()]` is the body as it was sent, of any media type. It may stand beside a
+    JSON body or a form, to verify the signature of what they were read from.
+
     Args:
         name: The name in the body, with `embed`.
         embed: Whether the body is an object with the value under the name of the parameter.
             Required if several parameters are read from one body.
+        media_type: For bytes: the media types that are taken, such as `image/png` or `image/*`;
+            others are refused with a 415. Default: any.
         **options: See `Marker`.
+
+    Raises:
+        TypeError: If an option has the wrong type.
+        ValueError: If an option has an invalid value, or doesn't go with another one.
     """
 
-    __slots__ = ("embed",)
+    __slots__ = ("embed", "media_types")
     target = "json"
 
-    def __init__(self, name: str | None = None, *, embed: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        embed: bool = False,
+        media_type: str | Sequence[str] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(name, **options)
-        self.embed = OptionChecks("Body").flag("embed", embed)
+        check = OptionChecks("Body")
+        self.embed = check.flag("embed", embed)
         if self.name is not None and not embed:
             raise ValueError(
                 f"Body({self.name!r}) names a value in the body: write embed=True, or leave it out"
             )
+        kinds = () if media_type is None else check.texts("media_type", media_type)
+        self.media_types = tuple(each.lower() for each in kinds)
+        for each in self.media_types:
+            if not _MEDIA_TYPE.fullmatch(each):
+                check.unusable("media_type", each, "a media type such as 'image/png' or 'image/*'")
+        if self.media_types and embed:
+            raise ValueError("Body(embed=True) is JSON: leave media_type out")
 
 
 class _Named:

@@ -11,6 +11,7 @@ from kit.router.patterns import parse_parameter, split_pattern
 
 from ._calls import MANAGED, Arguments, ContextValue, DependencyCall
 from ._markers import Body, Dependency, Env, Marker, Path, Scope, Var
+from ._raw_body import RawBody, is_raw
 from ._signature import (
     Parameter,
     Provider,
@@ -53,6 +54,7 @@ class Resolution:
     Attributes:
         sources: The parts that are read from the request, except a JSON body.
         body: The JSON body, or None.
+        raw_bodies: The parameters that take the bytes of the body.
         context_values: The values read from the context.
         calls: The dependencies, in call order.
         arguments: The arguments of the endpoint.
@@ -77,6 +79,7 @@ class Resolution:
         self.pattern = pattern
         self.sources: list[Source] = []
         self.body: JsonBody | None = None
+        self.raw_bodies: list[RawBody] = []
         self.context_values: list[ContextValue] = []
         self.calls: list[DependencyCall] = []
         self.absent: list[tuple[Signature, str]] = []
@@ -145,6 +148,8 @@ class Resolution:
             return "c"
         target = self._target(signature, parameter, kind)
         if target == "json":
+            if is_raw(parameter):
+                return self._add_raw_body(signature, parameter)
             return self._add_to_body(signature, parameter)
         return self._add_to_source(signature, parameter, target, is_model=kind == "object")
 
@@ -330,7 +335,7 @@ class Resolution:
             self.sources.append(Source(target, [field], signature, is_model=True))
             return field.local
         for source in self.sources:
-            if source.target == target and not source.is_model:
+            if source.takes(field, target):
                 same = next((each for each in source.fields if each.key == field.key), None)
                 if same is None:
                     field.local = self._local(parameter.name)
@@ -342,9 +347,21 @@ class Resolution:
         self.sources.append(Source(target, [field], signature, is_model=False))
         return field.local
 
+    def _add_raw_body(self, signature: Signature, parameter: Parameter) -> str:
+        field = self._field(signature, parameter, "json")
+        field.local = self._local(parameter.name)
+        media_types = parameter.marker.media_types if isinstance(parameter.marker, Body) else ()
+        self.raw_bodies.append(RawBody(field, media_types))
+        return field.local
+
     def _add_to_body(self, signature: Signature, parameter: Parameter) -> str:
         marker = parameter.marker
         embed = isinstance(marker, Body) and marker.embed
+        if isinstance(marker, Body) and marker.media_types:
+            signature.refuse(
+                f"the parameter {parameter.name!r} has the type {show(parameter.annotation)} of a "
+                f"JSON body, but {marker!r} has a media_type, which is for bytes: leave it out"
+            )
         field = self._field(signature, parameter, "json")
         body = self.body
         if body is None:
@@ -396,6 +413,7 @@ class Resolution:
         if self.body is not None:
             is_all = not self.body.embed
             lines += [_described(each, "JSON body", is_all=is_all) for each in self.body.fields]
+        lines += [_described(each.field, "body", is_all=True) for each in self.raw_bodies]
         for value in self.context_values:
             source_of = f"c.env[{value.name!r}]" if value.is_env else f"c.get({value.name!r})"
             lines.append(f"{value.local} = {source_of}")

@@ -38,7 +38,17 @@ from typing import (
 from kit.authoring.signatures import describe, is_async, is_generator
 
 from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
-from ._types import RuleError, aliased, classify, constrained, inner_metadata, split
+from ._pydantic_types import needs_pydantic, read_by_pydantic
+from ._types import (
+    RuleError,
+    aliased,
+    classify,
+    constrained,
+    for_pydantic,
+    inner_metadata,
+    of_pydantic,
+    split,
+)
 
 REQUIRED: Any = inspect.Parameter.empty
 
@@ -345,6 +355,9 @@ def _constrained(
 ) -> Any:
     """Returns the type of a parameter with its constraints."""
     try:
+        if not isinstance(marker, (Env, Var)) and needs_pydantic(kind, metadata):
+            meta = marker.meta if isinstance(marker, Marker) else None
+            return read_by_pydantic(of_pydantic(for_pydantic(kind), metadata, meta))
         return constrained(kind, metadata, marker.meta if isinstance(marker, Marker) else None)
     except RuleError as rule:
         signature.refuse(f"the annotation of {name!r} has {rule}")

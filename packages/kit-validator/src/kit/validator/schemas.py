@@ -38,9 +38,11 @@ from kit.authoring.models import (
     with_defaults,
 )
 from kit.authoring.numerals import checked, is_of_collisions
+from kit.authoring.text_values import decode_hook, has_no_comma, is_scalar, text_loader
 from kit.authoring.whole_numbers import decode_again, with_integers
-from kit.interface import FieldError, HTTPException
+from kit.interface import FieldError, HTTPException, ValidationTarget
 
+from ._object_names import ObjectNames, collect_objects, find_objects, find_objects_in_python
 from ._problems import (
     OBJECTS,
     JsonProbe,
@@ -50,12 +52,22 @@ from ._problems import (
     is_object,
     is_union,
 )
+from ._unfilled import (
+    drop_unfilled,
+    is_json_text,
+    takes_empty_text,
+    takes_empty_text_in_python,
+)
 
 __all__ = (
     "Field",
+    "ObjectNames",
     "Schema",
     "check_memory",
+    "check_objects",
     "check_union",
+    "collect_objects",
+    "drop_unfilled",
     "get_schema",
     "read_contents",
     "split_values",
@@ -120,6 +132,9 @@ class Schema(NamedTuple):
         forbids: Whether unknown names are errors. Unknown headers are left out beforehand, since
             every request has some that no type knows, such as Host.
         takes_others: Whether names without a field reach the value, as in a dict.
+        unfilled: The names whose empty texts count as absent in a form, since their types have no
+            empty text; see `drop_unfilled`.
+        objects: The names of a type with objects in its fields; see `collect_objects`.
     """
 
     load: Callable[[Any], Any]
@@ -129,6 +144,8 @@ class Schema(NamedTuple):
     separated: frozenset[str] = frozenset()
     forbids: bool = False
     takes_others: bool = False
+    unfilled: frozenset[str] = frozenset()
+    objects: ObjectNames | None = None
 
     def load_json(self, data: bytes) -> Any:
         """Builds a value from JSON, with numbers such as `5.0` as integers.
@@ -181,10 +198,12 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
         return _model_schema(kind, model, is_json=is_json)
     check_union(kind)
     node = bare(inspect.type_info(kind))
-    if isinstance(node, inspect.CustomType) and node.cls is not object:
+    if isinstance(node, inspect.CustomType) and not (node.cls is object or is_scalar(node.cls)):
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
-        decode = checked(msgspec.json.Decoder(kind).decode, kind, is_json=True)
+        hook = decode_hook(kind, is_text=False)
+        decoder = msgspec.json.Decoder(kind, dec_hook=hook)
+        decode = checked(decoder.decode, kind, is_json=True)
         return Schema(
             with_defaults(decode, kind),
             lambda value, error: (
@@ -193,10 +212,11 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
                 else errors_of_json(node, JsonProbe(decode), with_integers(value), error)
             ),
         )
-    load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
     if _is_array(node):
         node, load = _by_name(node)
-    load = checked(load, kind, is_json=False)
+        load = checked(load, kind, is_json=False)
+    else:
+        load = text_loader(kind)
     choices = [bare(each) for each in node.types] if is_union(node) else [node]
     if not any(isinstance(each, _NAMED) for each in choices):
         raise TypeError("it has no fields with names")
@@ -213,7 +233,35 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
         ),
         any(getattr(each, "forbid_unknown_fields", False) for each in choices),
         any(isinstance(each, (inspect.DictType, inspect.AnyType)) for each in choices),
+        frozenset(
+            field.encode_name
+            for each in choices
+            for field in getattr(each, "fields", ())
+            if not takes_empty_text(field.type)
+        ),
+        find_objects(node),
     )
+
+
+def check_objects(schema: Schema, target: ValidationTarget) -> None:
+    """Rejects fields that take an object, where a part of a request can't have one.
+
+    Args:
+        schema: The schema of the part.
+        target: The part.
+
+    Raises:
+        TypeError: If values of a field could never be sent.
+    """
+    if schema.objects is None or schema.takes_others:  # code of the type may read them
+        return
+    for name, names in schema.objects.objects.items():
+        if not names.takes_text and target not in ("query", "form"):
+            what = "a list of objects" if names.is_list else "an object"
+            raise TypeError(
+                f"its field {name!r} takes {what}, which is read from JSON, a query or a form, not "
+                f"from a {target}"
+            )
 
 
 def split_values(values: Iterable[str]) -> list[str]:
@@ -314,6 +362,8 @@ def _has_no_comma(node: Any) -> bool:
         return all("," not in str(each.value) for each in node.cls)
     if isinstance(node, inspect.LiteralType):
         return all("," not in str(each) for each in node.values)
+    if isinstance(node, inspect.CustomType):
+        return has_no_comma(node.cls)
     return isinstance(node, _WITHOUT_COMMA)
 
 
@@ -352,9 +402,10 @@ def _by_name(node: Any) -> tuple[inspect.Type, Callable[[Any], Any]]:
         kw_only=True,
     )
     keep_if_unsafe(twin, hints.values())
+    load_twin = text_loader(twin)
 
     def load(values: Mapping[str, Any]) -> Any:
-        return kind(**msgspec.structs.asdict(msgspec.convert(values, twin, strict=False)))
+        return kind(**msgspec.structs.asdict(load_twin(values)))
 
     return inspect.type_info(twin), load
 
@@ -369,14 +420,48 @@ def _default(field: inspect.Field) -> Any:
 
 def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
     def errors(value: Any, error: Exception) -> Iterator[FieldError]:
-        return validation_errors(error)
+        return validation_errors(error, model, value)
 
     if is_json:
         return Schema(model.validate_json, errors)
     fields = tuple(_model_fields(kind))
     separated = frozenset(_separated_in_python(kind))
     takes_others = not fields or _takes_others(kind)
-    return Schema(model.validate, errors, fields, False, separated, _forbids(kind), takes_others)
+    objects = find_objects_in_python(kind)
+    if objects is not None:
+        for name in _validated_before(kind) & objects.objects.keys():
+            objects.objects[name].takes_text = True
+    return Schema(
+        model.validate,
+        errors,
+        fields,
+        False,
+        separated,
+        _forbids(kind),
+        takes_others,
+        frozenset(_unfilled_in_python(kind)),
+        objects,
+    )
+
+
+def _unfilled_in_python(kind: Any) -> Iterator[str]:
+    fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
+    validated = _validated_before(kind)
+    for name, field in fields.items():
+        if name not in validated and not takes_empty_text_in_python(_with_metadata(field)):
+            alias = field.validation_alias or field.alias
+            choices = getattr(alias, "choices", [alias])
+            yield from (name, *(each for each in choices if isinstance(each, str)))
+    for part in get_args(kind):
+        yield from _unfilled_in_python(part)
+
+
+def _validated_before(kind: Any) -> set[str]:
+    """Returns the fields with validators that see what was sent."""
+    kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    decorators = getattr(kind, "__pydantic_decorators__", None)
+    validators = () if decorators is None else decorators.field_validators.values()
+    return {name for each in validators if each.info.mode != "after" for name in each.info.fields}
 
 
 def _takes_others(kind: Any) -> bool:
@@ -399,7 +484,8 @@ def _forbids(kind: Any) -> bool:
 def _model_fields(kind: Any) -> Iterator[Field]:
     fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
     for name, field in fields.items():
-        takes = _is_many_in_python(field.annotation), _has_bytes_in_python(field.annotation)
+        annotation = _with_metadata(field)
+        takes = _is_many_in_python(annotation), _has_bytes_in_python(annotation)
         alias = field.validation_alias or field.alias
         yield Field(name, None if alias else name.replace("_", "-").lower(), *takes)
         for choice in getattr(alias, "choices", [alias]):
@@ -407,6 +493,14 @@ def _model_fields(kind: Any) -> Iterator[Field]:
                 yield Field(choice, choice.lower(), *takes)
     for part in get_args(kind):
         yield from _model_fields(part)
+
+
+def _with_metadata(field: Any) -> Any:
+    """Returns the type of a field of pydantic with its metadata, which pydantic keeps apart."""
+    kind = field.annotation
+    for each in field.metadata:
+        kind = Annotated[kind, each]
+    return kind
 
 
 def _separated_in_python(kind: Any) -> Iterator[str]:
@@ -445,7 +539,7 @@ def _has_no_comma_in_python(kind: Any) -> bool:
         return False
     if issubclass(kind, Enum):
         return all("," not in str(each.value) for each in kind)
-    return issubclass(kind, _WITHOUT_COMMA_IN_PYTHON)
+    return issubclass(kind, _WITHOUT_COMMA_IN_PYTHON) or has_no_comma(kind)
 
 
 def _has_bytes_in_python(kind: Any) -> bool:
@@ -456,6 +550,8 @@ def _has_bytes_in_python(kind: Any) -> bool:
 def _is_many_in_python(kind: Any) -> bool:
     kind = getattr(kind, "__value__", kind)  # an alias created by `type X = ...`
     origin = get_origin(kind) or kind
+    if is_json_text(kind):
+        return False
     if origin in (Annotated, Union, UnionType):
         return any(map(_is_many_in_python, get_args(kind)))
     if isinstance(origin, type) and issubclass(origin, _MANY_IN_PYTHON):

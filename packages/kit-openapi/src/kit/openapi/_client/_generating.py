@@ -26,7 +26,7 @@ class _Argument(NamedTuple):
     Attributes:
         name: Its name in Python.
         key: Its name in the request.
-        place: `path`, `query`, `header` or `cookie`.
+        place: `path`, `query`, `header` or `cookie`; of a body, its media type.
         kind: Its type.
         is_required: Whether it is required.
         is_nullable: Whether `null` stands for None, as no other value has this text.
@@ -104,9 +104,9 @@ def _imports(text: str) -> list[str]:
         for name in ("base64", "contextlib", "datetime", "decimal", "uuid")
         if f"{name}." in text
     ]
-    abstract = ["Mapping"]
+    abstract = ["Iterator", "Mapping"]
     if "_async_lines(" in text:
-        abstract += ["AsyncGenerator", "AsyncIterator", "Generator", "Iterator"]
+        abstract += ["AsyncGenerator", "AsyncIterator", "Generator"]
     typing = ["Any", "Self", "get_args", "get_origin"]
     typing += [name for name in ("Literal", "TypeAlias") if re.search(rf"\b{name}\b", text)]
     return [
@@ -248,6 +248,8 @@ def _method(
         is_left_out = body.key == "json" and not body.is_required
         value = f"msgspec.UNSET if {body.name} is None else {body.name}"
         parts.append(f"{body.key}={value if is_left_out else body.name}")
+        if body.key == "content" and "*" not in body.place:
+            parts.append(f"content_type={quoted(body.place)}")
     if items is not None:
         handled = Group("{", [f"{status}: {kind}" for status, kind in errors.items()], "}")
         lines += call(f"{a}with self._stream(", parts, ") as response:", 2)
@@ -312,7 +314,7 @@ def _body(described: Mapping[str, Any] | None, types: Types) -> _Argument | None
         if "form" in media_type:
             key = "files" if _MULTIPART in content and len(content) == 1 else "form"
             return _Argument("form", key, media_type, kind, required)
-    return _Argument("body", "content", next(iter(content), ""), "bytes", required)
+    return _Argument("body", "content", next(iter(content), "*/*"), "bytes", required)
 
 
 def _signature(arguments: list[_Argument], body: _Argument | None) -> list[str]:
