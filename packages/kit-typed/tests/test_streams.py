@@ -506,6 +506,25 @@ def test_a_slow_first_item_does_not_hold_the_response(run: Run) -> None:
     run(main)
 
 
+def test_a_request_that_is_cancelled(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    @typed
+    async def endpoint() -> AsyncIterator[int]:
+        try:
+            await anyio.sleep_forever()
+            yield 1
+        finally:
+            raise ValueError("broke")
+
+    async def main() -> None:
+        with anyio.move_on_after(0.01) as scope:
+            await serve(endpoint).request("/")
+        assert scope.cancelled_caught
+
+    run(main)
+    assert "closing a stream that isn't sent" in caplog.text
+    assert "ValueError: broke" in caplog.text
+
+
 def test_keep_alive(run: Run) -> None:
     async def main(keep_alive: float | None, accept: str) -> bytes:
         go_on = anyio.Event()

@@ -67,16 +67,21 @@ def encode_event(
     """
     lines: list[str] = []
     if comment is not None:
-        lines += [f": {line}" for line in _LINE_END.split(comment)]
+        lines += [f": {line}" for line in _split_lines(comment)]
     if event is not None:
         lines.append(f"event: {event}")
     if data is not None:
-        lines += [f"data: {line}" for line in _LINE_END.split(data)]
+        lines += [f"data: {line}" for line in _split_lines(data)]
     if id is not None:
         lines.append(f"id: {id}")
     if retry is not None:
         lines.append(f"retry: {retry}")
     return ("\n".join(lines) + "\n\n").encode() if lines else b""
+
+
+def _split_lines(text: str) -> list[str]:
+    # PERF: JSON has no line ends, and looking for them takes a third of the time of splitting.
+    return _LINE_END.split(text) if "\n" in text or "\r" in text else [text]
 
 
 def check_event_field(taker: str, name: str, value: object) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
@@ -13,6 +14,7 @@ from kit.authoring.event_loops import running_trio
 from kit.authoring.tasks import DetachedTask, Signal
 from kit.http.server_sent_events import KEEP_ALIVE
 
+_logger = logging.getLogger("kit")
 # A response starts after that time at the latest, so that clients and proxies see that it comes.
 _FIRST_ITEM_S = 1.0
 # Items that come at once are sent together, within these limits.
@@ -63,8 +65,11 @@ class ItemStream:
             with move_on_after(_FIRST_ITEM_S):
                 while not (self._chunks or self._task.over):
                     await self._changed.wait()
-        except BaseException:
-            await self.aclose()
+        except BaseException:  # cancelled, e.g. by a timeout of the request
+            try:
+                await self.aclose()
+            except Exception:
+                _logger.exception("Exception while closing a stream that isn't sent")
             raise
         if not self._chunks:
             self._raise_failure()
