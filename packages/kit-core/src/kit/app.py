@@ -25,7 +25,7 @@ from kit._registration.registrations import (
     strings,
 )
 from kit._routing.app_state import AppState
-from kit._routing.error_handlers import ErrorHandlers
+from kit._routing.error_handlers import ErrorFormat, ErrorHandlers
 from kit._routing.table import RouteTable
 from kit._serving.asgi import ASGIApplication
 from kit._serving.rsgi import import_rsgi
@@ -392,6 +392,37 @@ class Kit(ASGIApplication, Generic[B, V]):
             self._state.set_not_found(function)
 
         return self._set("not_found()", check_and_set, arguments)
+
+    def format_errors(self, function: ErrorFormat, /) -> Self:
+        """Sets how errors are sent that no `on_error` and no `not_found` handles.
+
+        kit-problem-details, for instance, sends each as a problem document. On an app that is
+        added by `route`, or returned by `base_path`, it applies to that app's routes, and to the
+        paths below its prefix.
+
+        Args:
+            function: `function(error, c)`, plain. Gets each HTTPException, such as the 404 of a
+                path without a route, and each other exception, which would result in the plain
+                500. Returns the HTTPException to send instead, or None to send what is usual. An
+                exception that becomes a 500 or higher is logged. Facts attached to the function
+                tell tools the type of the bodies: `attach(function, error_type=Problem)`.
+
+        Returns:
+            This app.
+
+        Raises:
+            TypeError: If the function can't be called with `(error, c)`.
+            RuntimeError: If the app was already added to another one.
+        """
+        check_function("format_errors", function, ("error", "c"))
+        self._registrations.check_open("format_errors")
+        self._state.on_error.format = function
+        return self
+
+    @property
+    def error_format(self) -> ErrorFormat | None:
+        """The function given to `format_errors`, or None."""
+        return ErrorHandlers.find_format(self._state.error_handlers)
 
     def route(self, path: str, app: Kit[Any, Any], /) -> Self:
         """Adds all routes of another app below a path.

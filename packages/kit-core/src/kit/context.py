@@ -20,11 +20,12 @@ from kit._response.responses import (
     take_over,
     without_representation,
 )
+from kit._routing.error_handlers import ErrorHandlers
 from kit._routing.no_bindings import NoBindings
 from kit.authoring.cancellation import find_fault, is_fault
 from kit.authoring.maybe_await import call, check_second
 from kit.authoring.signatures import describe
-from kit.interface import HandlerError
+from kit.interface import HandlerError, HTTPException
 from kit.interface.generics import TypeVar, fill_arguments
 from kit.request import KitRequest
 from kit.web._body import is_stream, peek, take
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from kit._routing.app_state import AppState
     from kit._routing.route import Route
     from kit.concurrency._background import BackgroundTasks
-    from kit.interface import Cleanup, ExecutionContext, HTTPException
+    from kit.interface import Cleanup, ExecutionContext
     from kit.interface import Response as AnyResponse
     from kit.web import Request
     from kit.web._body import BodyInit
@@ -603,7 +604,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """
         not_found = self._state.not_found_at(self._path)
         if not_found is None:
-            return self.text("404 Not Found", 404)
+            return self._answer_not_found()
         response = await settle(not_found(self), not_found)
         if response is None:
             raise HandlerError(describe(not_found), "returned nothing: return a Response")
@@ -693,6 +694,15 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             res._lines = lines_to_keep(res._lines)
         elif self._lines:
             self._lines = tuple(lines_to_keep(self._lines))
+
+    def _answer_not_found(self) -> Response:
+        """Returns the 404 of an app without a `not_found` handler."""
+        to_sent = ErrorHandlers.find_format(self._state.error_handlers_at(self._path))
+        if to_sent is not None:
+            sent = to_sent(HTTPException(404, "404 Not Found"), self)
+            if sent is not None:
+                return self._answer(sent)
+        return self.text("404 Not Found", 404)
 
     def _answer(self, error: HTTPException) -> Response:
         """Returns the response to an HTTPException, without the headers that were set before."""

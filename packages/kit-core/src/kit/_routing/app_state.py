@@ -177,7 +177,7 @@ class AppState:
             # Without the option, an app leaves the decision to the app around it.
             decides = member is not other._family[0] or "method_not_allowed" in other.given
             method_not_allowed = member._method_not_allowed if decides else None
-            if member._not_found is None and method_not_allowed is None:
+            if (member._not_found, method_not_allowed, member.on_error.format) == (None,) * 3:
                 continue
             part = self._below(merge_path(prefix, member.base_path))
             part.routed_at = place

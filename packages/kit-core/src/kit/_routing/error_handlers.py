@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kit._routing.exception_groups import leaves
 
 if TYPE_CHECKING:
-    from kit.interface import HandlerResult
+    from kit.interface import HandlerResult, HTTPException
 
 ErrorHandler: TypeAlias = "Callable[[Exception, Any], HandlerResult]"
 """A handler of exceptions; it is called with the exception and the context."""
+
+
+ErrorFormat: TypeAlias = "Callable[[Exception, Any], HTTPException | None]"
+"""Returns the HTTPException to send for an exception that no handler handles; None: the usual."""
 
 
 class ErrorHandlers:
@@ -20,12 +24,16 @@ class ErrorHandlers:
 
     Args:
         validation_status: The status of validation errors; None if the app around decides.
+
+    Attributes:
+        format: How exceptions without a handler are sent; None if the app around decides.
     """
 
-    __slots__ = ("_by_class", "validation_status")
+    __slots__ = ("_by_class", "format", "validation_status")
 
     def __init__(self, validation_status: int | None = None) -> None:
         self.validation_status = validation_status
+        self.format: ErrorFormat | None = None
         self._by_class: dict[type[Exception], ErrorHandler] = {}
 
     def set(self, kind: type[Exception], handler: ErrorHandler) -> None:
@@ -57,6 +65,15 @@ class ErrorHandlers:
         """
         given = (each.validation_status for each in handlers)
         return next((status for status in given if status is not None), None)
+
+    @staticmethod
+    def find_format(handlers: Iterable[ErrorHandlers]) -> ErrorFormat | None:
+        """Returns the format of errors in the innermost app that has one; or None.
+
+        Args:
+            handlers: Those of several apps, innermost first.
+        """
+        return next((each.format for each in handlers if each.format is not None), None)
 
     def _for_class(self, kind: type[Exception]) -> ErrorHandler | None:
         for each in kind.__mro__:

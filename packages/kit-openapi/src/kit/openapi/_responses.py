@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, get_args, get_type_hints
@@ -54,9 +55,20 @@ class Errors:
 
     def __init__(self, kinds: Mapping[str, Any] | None, schemas: Schemas) -> None:
         self._schemas = schemas
+        self._default: Any = UNKNOWN
         self._own = kinds and {
             media_type: schemas.ask(kind, RESPONSE) for media_type, kind in kinds.items()
         }
+
+    def with_default(self, kind: Any) -> Errors:
+        """Returns the same for an app whose errors have bodies of one type.
+
+        Args:
+            kind: The type of those whose type isn't known otherwise, or `UNKNOWN`.
+        """
+        errors = copy(self)
+        errors._default = kind
+        return errors
 
     def answer(
         self, text: str, kind: Any = UNKNOWN, *, is_problem: bool = False
@@ -72,8 +84,8 @@ class Errors:
             text = text or "Invalid data"
         if self._own is not None:
             return ResponseDescription(text, dict(self._own))
-        if kind is UNKNOWN and is_problem:
-            kind = Problem
+        if kind is UNKNOWN:
+            kind = Problem if is_problem else self._default
         if kind is UNKNOWN or kind is None:
             return ResponseDescription(text)
         media_type = PROBLEM if _is_problem(kind) else JSON
@@ -93,6 +105,7 @@ def find_responses(
         schemas: The collection of schemas.
     """
     found: dict[str, ResponseDescription] = {}
+    errors = errors.with_default(operation.error_type)
     for facts in operation.facts:
         mode = _mode_of_results(facts.others.get("typed_result"))
         for status, value in facts.responses.items():
@@ -252,7 +265,7 @@ def _add_reads(
         status = str(operation.validation_status)
         _add(found, status, errors.answer("", ValidationProblem))
     if any(each.expression is not None for each in operation.template.parameters):
-        found.setdefault("404", ResponseDescription())
+        found.setdefault("404", errors.answer(""))
     if not reading.can_fail:
         return
     if reading.json not in (UNKNOWN, Any):
