@@ -86,6 +86,7 @@ class Unknown(TypedDict):
 def test_public_names() -> None:
     assert kit.authoring.models.__all__ == (
         "Model",
+        "check_applied",
         "check_union",
         "encode_model",
         "error_type",
