@@ -88,7 +88,7 @@ class RawBody:
             # SPEC: RFC 9110 section 15.5.16: Accept says what would have been taken.
             raise HTTPException(
                 415,
-                f"The body has the media type {given:.100}, but {expected} is expected",
+                f"The body has the media type {given:.100}: expected {expected}",
                 headers={"Accept": expected},
             )
 
