@@ -98,7 +98,7 @@ class Member(NamedTuple):
 
 def collect_objects(
     values: dict[str, Any],
-    read_all: Callable[[], Mapping[str, Any]],
+    every: Mapping[str, Any],
     names: ObjectNames,
     *,
     is_form: bool = False,
@@ -110,11 +110,10 @@ def collect_objects(
 
     Args:
         values: The values by name, each the one that a single field takes. The dict is changed.
-        read_all: Returns all values by name, for fields that take a list.
+        every: All values by name, for fields that take a list.
         names: The names of the type; see `Schema.objects`.
         is_form: Whether empty texts of numbers and the like are absent.
     """
-    every: Mapping[str, Any] | None = None
     for name in [name for name in values if "[" in name]:
         steps = _parse_steps(name)
         if not steps or names.find(steps[0]) is None:
@@ -124,7 +123,6 @@ def collect_objects(
             continue
         key, value = steps[-1], values.pop(name)
         if within is not None and within.takes_list(key):
-            every = read_all() if every is None else every
             value = every[name] if isinstance(every[name], list) else [every[name]]
         if is_form:
             takes_empty = within is None or within.takes_empty(key)
