@@ -8,11 +8,11 @@ Statuses and JSON have to be the same. What differs on purpose:
 | invalid requests | 422, `{"detail": [...]}` | 400, a problem document (RFC 9457) |
 | `HTTPException` | `{"detail": ...}` | the text of the exception |
 | a name that comes several times, for one value | the last value | the first, as `c.req.query` |
-| words for a bool | also `yes`, `on`, `y`, `t` | `true`, `false`, `1`, `0` |
+| words for a bool | also `yes`, `off`, `y`, `t` | `true`, `false`, `1`, `0`, `on` |
 | texts for an int | also ` 1 ` and `1_000` | numbers as in JSON |
 | `"3"` for an int in JSON | is converted | only if the body is a pydantic model |
 | a list without a marker | the body | the query |
-| an empty field of a form | counts as absent | is an empty text |
+| an empty field of a form | counts as absent | the same, but for a `str` it is an empty text |
 | an object that returns None | `null` with 200 | 204 |
 | a body with another Content-Type | 422 | 415 |
 | dependencies of an invalid request | those whose own parameters are valid run | none runs |

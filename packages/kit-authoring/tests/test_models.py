@@ -84,6 +84,7 @@ class Unknown(TypedDict):
 def test_public_names() -> None:
     assert kit.authoring.models.__all__ == (
         "Model",
+        "check_applied",
         "check_union",
         "encode_model",
         "find_model",

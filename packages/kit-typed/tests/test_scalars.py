@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -449,3 +449,38 @@ def test_structs_can_not_hold_what_pydantic_alone_reads() -> None:
     kind = msgspec.defstruct("Page", [("url", pydantic.HttpUrl)])
     with pytest.raises(TypeError, match="'v' can't be read"):
         Kit().get("/", reader(Annotated[kind, Query()]))
+
+
+def test_constraints_that_pydantic_would_ignore_are_refused() -> None:
+    @dataclass
+    class Member:
+        url: pydantic.HttpUrl
+        age: Annotated[int, msgspec.Meta(ge=18)]
+
+    def create(member: Any) -> None: ...
+
+    for annotation in (Annotated[Member, Body()], Annotated[Member, Form()]):
+        create.__annotations__["member"] = annotation
+        with pytest.raises(TypeError, match=r"pydantic .* would ignore .*Meta\(ge=18\)"):
+            Kit().post("/", typed(create))
+
+
+async def test_dataclasses_with_types_of_pydantic() -> None:
+    @dataclass
+    class Member:
+        url: pydantic.HttpUrl
+        age: Annotated[int, pydantic.Field(ge=18)] = 18
+        others: list[pydantic.HttpUrl] = field(default_factory=list)
+
+    app = Kit().post("/form", reader(Annotated[Member, Form()]))
+    document = build_document(app)["components"]["schemas"]["Member"]
+    assert document["properties"]["url"]["format"] == "uri"
+    response = await app.request(
+        "/form", method="POST", headers=FORM, body="url=http://a.example&age=17"
+    )
+    errors = (await response.json())["errors"]
+    assert [(each["path"], each["type"]) for each in errors] == [("age", "greater_than_equal")]
+    response = await app.request(
+        "/form", method="POST", headers=FORM, body="url=http://a&others=http://b&others=http://c"
+    )
+    assert (await response.json()).count("HttpUrl") == 3

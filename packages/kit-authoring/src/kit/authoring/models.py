@@ -36,6 +36,7 @@ from .numerals import refuse_collisions_in_json
 
 __all__ = (
     "Model",
+    "check_applied",
     "check_union",
     "encode_model",
     "find_model",
@@ -66,6 +67,9 @@ _ARRAYS_AND_DICTS = (
     *(abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set, abc.MutableSet),
     *(abc.Mapping, abc.MutableMapping),
 )
+
+# Of a `msgspec.Meta`.
+_CONSTRAINTS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern", "tz")
 
 
 class Model(NamedTuple):
@@ -116,6 +120,30 @@ def is_read_by_pydantic(part: Any) -> bool:
     Those of pydantic's own that are plain rules, such as `Field(gt=0)`, don't.
     """
     return hasattr(part, "__pydantic_validator__") or hasattr(part, "__get_pydantic_core_schema__")
+
+
+def check_applied(kind: Any) -> None:
+    """Rejects constraints of msgspec in a type that pydantic reads, which would ignore them.
+
+    Args:
+        kind: A type for which `find_model` finds pydantic.
+
+    Raises:
+        TypeError: If a `msgspec.Meta` in the type, or in a field, has a constraint.
+    """
+    waiting, seen = [kind], set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        is_meta = type(each).__name__ == "Meta" and type(each).__module__ == "msgspec"
+        if is_meta and any(getattr(each, name) is not None for name in _CONSTRAINTS):
+            raise TypeError(
+                f"pydantic reads it, and would ignore {each!r:.100}: write the constraint with "
+                "pydantic's Field(...), or as one of annotated_types"
+            )
+        waiting += _list_parts(each)
 
 
 def encode_model(value: Any) -> Any:

@@ -74,7 +74,7 @@ def _read_query(c: Context[Any, Any], source: Source) -> dict[str, Any]:
         values = {**values, **{name: every[name] for name in names}}
     if source.objects is not None:
         values = dict(values)
-        collect_objects(values, c.req.queries, source.objects)
+        collect_objects(values, c.req.queries(), source.objects)
     return values
 
 
@@ -147,7 +147,7 @@ async def read_form(c: Context[Any, Any], source: Source) -> dict[str, Any]:
     drop_unfilled(values, schema.unfilled)
     if source.objects is not None:
         every = await c.req.parse_body(all=True)
-        collect_objects(values, lambda: every, source.objects, is_form=True)
+        collect_objects(values, every, source.objects, is_form=True)
     if source.is_model:
         if source.contents:
             await read_contents(values, source.contents, c.req.max_memory_size_bytes)

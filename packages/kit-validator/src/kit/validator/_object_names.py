@@ -79,7 +79,7 @@ class ObjectNames:
         return not (name in self.unfilled or self.others_unfilled)
 
 
-class _Member(NamedTuple):
+class Member(NamedTuple):
     """A field of an object.
 
     Attributes:
@@ -98,7 +98,7 @@ class _Member(NamedTuple):
 
 def collect_objects(
     values: dict[str, Any],
-    read_all: Callable[[], Mapping[str, Any]],
+    every: Mapping[str, Any],
     names: ObjectNames,
     *,
     is_form: bool = False,
@@ -110,11 +110,10 @@ def collect_objects(
 
     Args:
         values: The values by name, each the one that a single field takes. The dict is changed.
-        read_all: Returns all values by name, for fields that take a list.
+        every: All values by name, for fields that take a list.
         names: The names of the type; see `Schema.objects`.
         is_form: Whether empty texts of numbers and the like are absent.
     """
-    every: Mapping[str, Any] | None = None
     for name in [name for name in values if "[" in name]:
         steps = _parse_steps(name)
         if not steps or names.find(steps[0]) is None:
@@ -124,7 +123,6 @@ def collect_objects(
             continue
         key, value = steps[-1], values.pop(name)
         if within is not None and within.takes_list(key):
-            every = read_all() if every is None else every
             value = every[name] if isinstance(every[name], list) else [every[name]]
         if is_form:
             takes_empty = within is None or within.takes_empty(key)
@@ -206,9 +204,9 @@ def _alternatives(node: Any) -> list[Any]:
     return [each for each in bare_choices if not isinstance(each, inspect.NoneType)]
 
 
-def _members(node: Any) -> Iterator[_Member]:
+def _members(node: Any) -> Iterator[Member]:
     for field in getattr(node, "fields", ()):
-        yield _Member((field.encode_name,), field.type, field.required)
+        yield Member((field.encode_name,), field.type, field.required)
 
 
 def _is_named(node: Any) -> bool:
@@ -247,7 +245,7 @@ def _read_node(node: Any, known: dict[tuple[int, ...], ObjectNames]) -> ObjectNa
 
 def _add(
     names: ObjectNames,
-    member: _Member,
+    member: Member,
     found: ObjectNames | None,
     takes_empty: Callable[[Any], bool],
     is_list: Callable[[Any], bool],
@@ -299,7 +297,8 @@ def _alternatives_in_python(kind: Any) -> list[Any]:
     return [] if kind in (None, NoneType) else [kind]
 
 
-def _members_in_python(kind: Any) -> Iterator[_Member]:
+def members_in_python(kind: Any) -> Iterator[Member]:
+    """Yields the fields of a class that pydantic reads, each with the name in the class first."""
     origin = get_origin(kind) or kind
     fields = getattr(kind, "__pydantic_fields__", None)  # those of a generic class are its own
     if fields is None:
@@ -312,13 +311,13 @@ def _members_in_python(kind: Any) -> Iterator[_Member]:
             kind = field.annotation
             for each in field.metadata:
                 kind = Annotated[kind, each]
-            yield _Member(names, kind, field.is_required())
+            yield Member(names, kind, field.is_required())
     elif dataclasses.is_dataclass(origin) or is_typeddict(origin):
         required = getattr(origin, "__required_keys__", None)
         if required is None:
             required = {each.name for each in dataclasses.fields(origin) if _is_required(each)}
         for name, hint in get_type_hints(origin, include_extras=True).items():
-            yield _Member((name,), hint, name in required)
+            yield Member((name,), hint, name in required)
 
 
 def _is_required(field: Any) -> bool:
@@ -327,7 +326,7 @@ def _is_required(field: Any) -> bool:
 
 def _read_type(kind: Any, known: dict[tuple[int, ...], ObjectNames]) -> ObjectNames | None:
     choices = _alternatives_in_python(kind)
-    objects = [each for each in choices if _is_mapping(each) or any(_members_in_python(each))]
+    objects = [each for each in choices if _is_mapping(each) or any(members_in_python(each))]
     lists = [each for each in choices if _is_list_in_python(each)]
     key = tuple(map(id, choices))
     if key in known:
@@ -340,7 +339,7 @@ def _read_type(kind: Any, known: dict[tuple[int, ...], ObjectNames]) -> ObjectNa
                 kind = get_args(each)[1]
                 found = _read_type(kind, known)
                 _add_others(names, kind, found, takes_empty_text_in_python, _is_list_in_python)
-            for member in _members_in_python(each):
+            for member in members_in_python(each):
                 found = _read_type(member.kind, known)
                 _add(names, member, found, takes_empty_text_in_python, _is_list_in_python)
     else:

@@ -242,8 +242,7 @@ async def _load_names(
     if is_form:
         drop_unfilled(values, schema.unfilled)
     if schema.objects is not None and target in ("query", "form"):
-        every = await _given(target, c)
-        collect_objects(values, lambda: every, schema.objects, is_form=is_form)
+        collect_objects(values, await _given(target, c), schema.objects, is_form=is_form)
     if contents:
         await read_contents(values, contents, c.req.max_memory_size_bytes)
     try:

@@ -31,6 +31,7 @@ from msgspec import inspect
 from kit.authoring.bodies import memory_of_text
 from kit.authoring.models import (
     Model,
+    check_applied,
     check_union,
     find_model,
     keep_if_unsafe,
@@ -43,7 +44,13 @@ from kit.authoring.text_values import decode_hook, has_no_comma, is_scalar, text
 from kit.authoring.whole_numbers import decode_again, with_integers
 from kit.interface import FieldError, HTTPException, ValidationTarget
 
-from ._object_names import ObjectNames, collect_objects, find_objects, find_objects_in_python
+from ._object_names import (
+    ObjectNames,
+    collect_objects,
+    find_objects,
+    find_objects_in_python,
+    members_in_python,
+)
 from ._problems import (
     OBJECTS,
     JsonProbe,
@@ -196,6 +203,7 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
     """
     model = find_model(kind)
     if model is not None:
+        check_applied(kind)
         return _model_schema(kind, model, is_json=is_json)
     kind = without_recursion(kind)
     check_union(kind)
@@ -447,13 +455,10 @@ def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
 
 
 def _unfilled_in_python(kind: Any) -> Iterator[str]:
-    fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
     validated = _validated_before(kind)
-    for name, field in fields.items():
-        if name not in validated and not takes_empty_text_in_python(_with_metadata(field)):
-            alias = field.validation_alias or field.alias
-            choices = getattr(alias, "choices", [alias])
-            yield from (name, *(each for each in choices if isinstance(each, str)))
+    for member in members_in_python(kind):
+        if member.names[0] not in validated and not takes_empty_text_in_python(member.kind):
+            yield from member.names
     for part in get_args(kind):
         yield from _unfilled_in_python(part)
 
@@ -484,34 +489,20 @@ def _forbids(kind: Any) -> bool:
 
 
 def _model_fields(kind: Any) -> Iterator[Field]:
-    fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
-    for name, field in fields.items():
-        annotation = _with_metadata(field)
-        takes = _is_many_in_python(annotation), _has_bytes_in_python(annotation)
-        alias = field.validation_alias or field.alias
-        yield Field(name, None if alias else name.replace("_", "-").lower(), *takes)
-        for choice in getattr(alias, "choices", [alias]):
-            if isinstance(choice, str):
-                yield Field(choice, choice.lower(), *takes)
+    for member in members_in_python(kind):
+        name, *aliases = member.names
+        takes = _is_many_in_python(member.kind), _has_bytes_in_python(member.kind)
+        yield Field(name, None if aliases else name.replace("_", "-").lower(), *takes)
+        for alias in aliases:
+            yield Field(alias, alias.lower(), *takes)
     for part in get_args(kind):
         yield from _model_fields(part)
 
 
-def _with_metadata(field: Any) -> Any:
-    """Returns the type of a field of pydantic with its metadata, which pydantic keeps apart."""
-    kind = field.annotation
-    for each in field.metadata:
-        kind = Annotated[kind, each]
-    return kind
-
-
 def _separated_in_python(kind: Any) -> Iterator[str]:
-    fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
-    for name, field in fields.items():
-        if _is_separated_in_python(field.annotation):
-            alias = field.validation_alias or field.alias
-            choices = getattr(alias, "choices", [alias])
-            yield from (name, *(each for each in choices if isinstance(each, str)))
+    for member in members_in_python(kind):
+        if _is_separated_in_python(member.kind):
+            yield from member.names
     for part in get_args(kind):
         yield from _separated_in_python(part)
 
