@@ -1354,6 +1354,8 @@ NOT_IN_THE_TABLE = {
     "kit.jwt:CurrentUser(required)": _SAME,
     "kit.lifespan:Lifespan(open)": _TOOL,
     "kit.lifespan:Lifespan.mount(open)": _TOOL,
+    "kit.pages:NumberedPage.map(function)": "plain, as that of map()",
+    "kit.pages:Page.map(function)": "plain, as that of map()",
     "kit.session.testing:SessionStoreConformance.run(test)": _TOOL,
     "kit.session:Session(on_invalid)": _SAME,
     "kit.streaming:SSEStreamingApi.on_abort(callback)": "called like the callback of a stream",
