@@ -48,6 +48,7 @@ from kit.csrf import csrf
 from kit.etag import etag
 from kit.factory import create_factory, create_middleware
 from kit.health import health
+from kit.interface import ProblemError
 from kit.ip_restriction import ip_restriction
 from kit.jwk import jwk, verify_with_jwks
 from kit.jwt import jwt, sign
@@ -57,6 +58,7 @@ from kit.mcp import mcp
 from kit.method_not_allowed import method_not_allowed
 from kit.metrics import metrics
 from kit.opentelemetry import opentelemetry
+from kit.problem_details import problem_details
 from kit.rate_limit import MemoryStore, rate_limit
 from kit.request_id import request_id
 from kit.secure_headers import secure_headers
@@ -976,6 +978,11 @@ async def _(function: Any) -> str:
             c.execution_ctx.wait_until(work)
         return c.text("")
 
+    return await served(handler)
+
+
+async def served(handler: Any) -> str:
+    """Calls an app as a server does, until the work after the response has ended."""
     app: Kit[Any, Any] = Kit()
     app.get("/", handler)
     sent: list[Any] = []
@@ -989,6 +996,29 @@ async def _(function: Any) -> str:
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
     await app(scope, receive, send)
     return str(sent[0]["status"])
+
+
+@option("kit:Context.after_success(function)", 0, None)
+async def _(function: Any) -> str:
+    def handler(c: Context) -> Response:
+        c.after_success(function)
+        return c.text("")
+
+    return await served(handler)
+
+
+@option("kit:Kit.format_errors(function)", 2, made(lambda: HTTPException(418)), None, plain=True)
+async def _(function: Any) -> str:
+    return await seen(Kit[Any, Any]().get("/", fail).format_errors(function))
+
+
+@option(
+    "kit.problem_details:problem_details(types)", 2, made(lambda: ProblemError(418)), plain=True
+)
+async def _(function: Any) -> str:
+    app: Kit[Any, Any] = Kit().get("/", fail)
+    problem_details(app, types={ValueError: function})
+    return await seen(app)
 
 
 @option(
@@ -1342,6 +1372,8 @@ NOT_IN_THE_TABLE = {
     "kit.authoring.credentials:compare_by_hash_function(hash_function)": _SAME,
     "kit.authoring.request_var:RequestVar.run(next)": _TOOL,
     "kit.authoring.models:with_defaults(load)": _TOOL,
+    "kit.authoring.recursive_types:with_parts(hook)": _TOOL,
+    "kit.authoring.whole_numbers:decode_again(decode)": _TOOL,
     "kit.authoring.numerals:checked(load)": _TOOL,
     "kit.authoring.instrumentation:Observation(report)": _TOOL,
     "kit.authoring.instrumentation:unless(excludes)": _TOOL,

@@ -92,6 +92,7 @@ GIVEN: dict[str, Callable[[], tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "kit.openapi.openapi": lambda: ((an_app(),), {}),
     "kit.pages.cursor_pages": lambda: ((MemoryStore,), {"key": "get"}),
     "kit.pages.numbered_pages": lambda: ((MemoryStore,), {"key": "get"}),
+    "kit.problem_details.problem_details": lambda: ((an_app(),), {}),
     "kit.rate_limit.RedisStore": lambda: (("redis://127.0.0.1",), {}),
     "kit.rate_limit.rate_limit": lambda: (("100/minute",), {}),
     "kit.serve_static.send_file": lambda: ((CONTEXT, "a"), {}),

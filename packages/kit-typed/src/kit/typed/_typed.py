@@ -31,6 +31,7 @@ from ._responses import describe_responses
 from ._results import Result, ResultOptions, compile_result
 from ._signature import Signature, is_connection, read_signature, unwrapped
 from ._streams import with_stream
+from ._types import is_type
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -221,6 +222,8 @@ def typed(
     check = OptionChecks("typed")
     if status is not None:
         check.number("status", status, least=200, most=599)
+    if response is not None and not is_type(response):
+        check.wrong_type("response", response, "a type")
     if keep_alive is not None and keep_alive is not UNSET:
         check.number("keep_alive", keep_alive, whole=False)
         if keep_alive <= 0:

@@ -201,6 +201,14 @@ def takes_many(annotation: Any) -> bool:
     return issubclass(kind, _MANY) or kind in _MANY_ABSTRACT
 
 
+def is_type(value: Any) -> bool:
+    """Returns whether a value is a type, such as one of an annotation."""
+    is_special = value is Any or hasattr(value, "__supertype__")  # a NewType
+    return (
+        is_special or isinstance(value, type) or (get_origin(value) or aliased(value)) is not None
+    )
+
+
 def is_mapping(annotation: Any) -> bool:
     """Returns whether an annotation is a dict, or an abstract mapping."""
     return (get_origin(annotation) or annotation) in _MAPPINGS
