@@ -86,7 +86,7 @@ async def handle_error(
         c._fail(error if answer is None else answer)
         sent = format_error(error if answer is None else answer, handlers, c) or answer
         if sent is not None and (answer is not None or sent.status < _FIRST_FAULT):
-            return c._answer(sent)
+            return _send(sent, c)
     except BaseException as raised:
         fault = find_fault(raised)
         c._fail(fault, by_handler=True)
@@ -173,7 +173,12 @@ def answer_fault(
         sent = None
     if sent is None or sent.status < _FIRST_FAULT:
         return c.text("Internal Server Error", 500)
-    return c._answer(sent)
+    return _send(sent, c)
+
+
+def _send(error: HTTPException, c: Context[Any, Any]) -> Response:
+    """Returns the response that an HTTPException stands for."""
+    return c._answer(error)
 
 
 def _explain(error: Exception) -> None:

@@ -51,11 +51,14 @@ class Errors:
     Args:
         kinds: The types of their bodies by media type; None for the built-in ones.
         schemas: The collection of schemas.
+
+    Attributes:
+        default: The type of a body that isn't known otherwise, or `UNKNOWN`.
     """
 
     def __init__(self, kinds: Mapping[str, Any] | None, schemas: Schemas) -> None:
         self._schemas = schemas
-        self._default: Any = UNKNOWN
+        self.default: Any = UNKNOWN
         self._own = kinds and {
             media_type: schemas.ask(kind, RESPONSE) for media_type, kind in kinds.items()
         }
@@ -67,7 +70,7 @@ class Errors:
             kind: The type of those whose type isn't known otherwise, or `UNKNOWN`.
         """
         errors = copy(self)
-        errors._default = kind
+        errors.default = kind
         return errors
 
     def answer(
@@ -85,7 +88,7 @@ class Errors:
         if self._own is not None:
             return ResponseDescription(text, dict(self._own))
         if kind is UNKNOWN:
-            kind = Problem if is_problem else self._default
+            kind = Problem if is_problem else self.default
         if kind is UNKNOWN or kind is None:
             return ResponseDescription(text)
         media_type = PROBLEM if _is_problem(kind) else JSON
