@@ -507,18 +507,19 @@ def test_a_slow_first_item_does_not_hold_the_response(run: Run) -> None:
 
 
 def test_a_request_that_is_cancelled(run: Run, caplog: pytest.LogCaptureFixture) -> None:
-    @typed
-    async def endpoint() -> AsyncIterator[int]:
-        try:
-            await anyio.sleep_forever()
-            yield 1
-        finally:
-            raise ValueError("broke")
-
     async def main() -> None:
-        with anyio.move_on_after(0.01) as scope:
+        @typed
+        async def endpoint() -> AsyncIterator[int]:
+            try:
+                group.cancel_scope.cancel()
+                await anyio.sleep_forever()
+                yield 1
+            finally:
+                raise ValueError("broke")
+
+        async with anyio.create_task_group() as group:
             await serve(endpoint).request("/")
-        assert scope.cancelled_caught
+        assert group.cancel_scope.cancelled_caught
 
     run(main)
     assert "closing a stream that isn't sent" in caplog.text
