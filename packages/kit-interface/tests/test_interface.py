@@ -47,6 +47,7 @@ NAMES = {
         "ParamStash",
         "Params",
         "PathBody",
+        "Problem",
         "ProblemError",
         "Request",
         "RequestValidationError",

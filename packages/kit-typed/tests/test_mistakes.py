@@ -15,7 +15,7 @@ import pydantic
 import pytest
 
 import kit.typed
-from kit import Kit
+from kit import Context, Kit, Next
 from kit.typed import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var, typed
 
 if TYPE_CHECKING:
@@ -224,10 +224,6 @@ def two_markers(x: Annotated[int, Query(), Header()]) -> None: ...
 def marker_class(x: Annotated[int, Query]) -> None: ...
 def empty_depends(x: Annotated[int | None, Depends()]) -> None: ...
 def recursive(x: Annotated[int, Depends(lambda: None)]) -> None: ...
-def generator() -> Iterator[int]:
-    yield 1
-
-
 def uncalled(x: Annotated[int, Depends]) -> None: ...
 
 
@@ -305,7 +301,6 @@ AT_DECORATION = [
     (strict_field, "with which no text is a value of the type: leave it out"),
     (wrong_rule, "the parameter 'x' can't be read: `ge` must be an int or float, got str"),
     (model_in_a_struct, "the parameter 'x' can't be read: a pydantic model is in it, so"),
-    (generator, "it yields or returns a context manager, so it can't be an endpoint: return"),
 ]
 
 
@@ -365,8 +360,11 @@ def test_public_names() -> None:
         "File",
         "Form",
         "Header",
+        "Partial",
         "Path",
         "Query",
+        "ResponseValidationError",
+        "ServerSentEvent",
         "Typed",
         "Var",
         "override",
@@ -412,3 +410,30 @@ def test_a_union_that_crashes_msgspec_is_refused(marker: Any) -> None:
     endpoint.__annotations__ = {"x": str, "return": list[int] | word}
     with pytest.raises(TypeError, match="the type of its result can't be documented: msgspec"):
         typed(endpoint)
+
+
+async def guards(c: Context, next: Next) -> None:
+    await next()
+
+
+async def guards_unannotated(c: Context, next) -> None:  # type: ignore[no-untyped-def]
+    await next()
+
+
+@pytest.mark.parametrize("function", [guards, guards_unannotated])
+def test_middleware_is_not_typed(function: Any) -> None:
+    with pytest.raises(TypeError, match=r"takes next, so it is middleware \(c, next\).*without"):
+        typed(function)
+    with pytest.raises(TypeError, match=r"takes next, so it is middleware \(c, next\).*Depends"):
+        Kit().use(Depends(function))
+
+
+async def test_a_value_may_be_named_next() -> None:
+    app = Kit()
+
+    @app.get("/")
+    @typed
+    def page(next: int = 1) -> int:
+        return next
+
+    assert await (await app.request("/?next=3")).text() == "3"

@@ -135,7 +135,7 @@ async def test_constraints() -> None:
         return repr(body)
 
     app = Kit().post("/", short).post("/checked", checked)
-    assert (await send(app, b"ab", {}))[0] == 400  # it isn't JSON
+    assert (await send(app, b"ab", {}))[0] == 415  # it isn't JSON
     assert (await send(app, b'{"kind": "a"}', JSON))[0] == 200
     status, document = await send(app, b'{"kind": "aaaaaaaaaaaaa"}', JSON)
     assert (status, [each["type"] for each in document["errors"]]) == (400, ["bytes_too_long"])
@@ -171,7 +171,7 @@ async def test_a_str_is_json() -> None:
 
     app = Kit().post("/", text)
     assert await send(app, '"ab"', JSON) == (200, "ab")
-    assert (await send(app, "ab", {"content-type": "text/plain"}))[0] == 400
+    assert (await send(app, "ab", {"content-type": "text/plain"}))[0] == 415
 
 
 def test_documents() -> None:

@@ -19,11 +19,13 @@ from kit._registration.registrations import (
     check_function,
     check_lifespan,
     check_path,
+    check_validation_status,
     refuse_keywords,
     split_arguments,
     strings,
 )
 from kit._routing.app_state import AppState
+from kit._routing.error_handlers import ErrorFormat, ErrorHandlers
 from kit._routing.table import RouteTable
 from kit._serving.asgi import ASGIApplication
 from kit._serving.rsgi import import_rsgi
@@ -81,10 +83,14 @@ class Kit(ASGIApplication, Generic[B, V]):
         limits: Limits for request bodies.
         method_not_allowed: Whether a request whose path has only routes for other methods gets a
             405 instead of a 404, or a 204 for OPTIONS, both with `Allow`. Default: False.
+        validation_status: The status of responses to invalid requests, such as 422, for each
+            `RequestValidationError`. In an app that `route` adds, it applies to the app's routes.
+            Default: that of the app around, or 400.
 
     Raises:
         PluginError: If no router with this name is installed, or it can't be loaded.
         TypeError: If an argument is of the wrong type.
+        ValueError: If `validation_status` isn't the status of a client's error, 400 to 499.
     """
 
     if not TYPE_CHECKING and sys.version_info < (3, 13):
@@ -101,6 +107,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         lifespan: OpenLifespan[B, V] | None = None,
         limits: Limits = Limits(),  # noqa: B008 - immutable
         method_not_allowed: bool | None = None,
+        validation_status: int | None = None,
     ) -> None:
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):
             if value is not None and not callable(value):
@@ -108,6 +115,8 @@ class Kit(ASGIApplication, Generic[B, V]):
         for name, flag in (("strict", strict), ("method_not_allowed", method_not_allowed)):
             if flag is not None and not isinstance(flag, bool):
                 raise TypeError(f"Kit({name}=...) takes True or False, not {flag!r:.100}")
+        if validation_status is not None:
+            check_validation_status(validation_status)
         if not isinstance(limits, Limits):
             raise TypeError(f"Kit(limits=...) takes Limits(...), not {limits!r:.100}")
         if get_path is not None:
@@ -131,6 +140,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             strict=strict is not False,
             get_path=get_path,
             method_not_allowed=method_not_allowed is True,
+            validation_status=validation_status,
             compose=compose,
         )
         options = {
@@ -166,6 +176,11 @@ class Kit(ASGIApplication, Generic[B, V]):
     def get_path(self) -> GetPath | None:
         """Returns the routing path of a request; None for the path of its URL."""
         return self._state.get_path
+
+    @property
+    def validation_status(self) -> int:
+        """The status of validation errors, apart from those of apps with their own setting."""
+        return ErrorHandlers.find_validation_status(self._state.error_handlers) or 400
 
     @property
     def get(self) -> Verb[Self, B, V]:
@@ -378,13 +393,45 @@ class Kit(ASGIApplication, Generic[B, V]):
 
         return self._set("not_found()", check_and_set, arguments)
 
+    def format_errors(self, function: ErrorFormat, /) -> Self:
+        """Sets how errors are sent that no `on_error` and no `not_found` handles.
+
+        kit-problem-details, for instance, sends each as a problem document. On an app that is
+        added by `route`, or returned by `base_path`, it applies to that app's routes, and to the
+        paths below its prefix.
+
+        Args:
+            function: `function(error, c)`, plain. Gets each HTTPException, such as the 404 of a
+                path without a route, and each other exception, which would result in the plain
+                500. Returns the HTTPException to send instead, or None to send what is usual. An
+                exception that becomes a 500 or higher is logged. Facts attached to the function
+                tell tools the type of the bodies: `attach(function, error_type=Problem)`.
+
+        Returns:
+            This app.
+
+        Raises:
+            TypeError: If the function can't be called with `(error, c)`.
+            RuntimeError: If the app was already added to another one.
+        """
+        check_function("format_errors", function, ("error", "c"))
+        self._registrations.check_open("format_errors")
+        self._state.on_error.format = function
+        return self
+
+    @property
+    def error_format(self) -> ErrorFormat | None:
+        """The function given to `format_errors`, or None."""
+        return ErrorHandlers.find_format(self._state.error_handlers)
+
     def route(self, path: str, app: Kit[Any, Any], /) -> Self:
         """Adds all routes of another app below a path.
 
         The routes are copied, so the other app must be complete. Its own `on_error`, if any,
         handles the errors of its routes; this app handles exceptions raised there. Its lifespan
         runs with this app's. Its `limits` apply to its routes, together with this app's; its
-        `not_found` and `method_not_allowed` apply below the path. The app that receives a request
+        `not_found` and `method_not_allowed` apply below the path, its `validation_status` to its
+        routes. The app that receives a request
         determines `strict`, `get_path` and the router, so the other app can't set different ones.
 
         Args:

@@ -312,6 +312,7 @@ OPTIONS: dict[str, Any] = {
     "lifespan": lifespan_of(name="part"),
     "limits": Limits(max_body_size_bytes=2),
     "method_not_allowed": True,
+    "validation_status": 422,
 }
 
 
@@ -326,6 +327,7 @@ async def observed(app: Kit, prefix: str) -> tuple[str, ...]:
             await get(app, f"{prefix}/read", "POST", body="123"),
             await get(app, f"{prefix}/read", "PUT"),
             await get(app, f"{prefix}/none"),
+            await get(app, f"{prefix}/int/x"),
         )
 
 
@@ -333,6 +335,7 @@ def made(**options: Any) -> Kit:
     app: Kit = Kit(**options)
     app.get("/a", lambda c: c.text("a")).post("/read", read)
     app.get("/env", lambda c: c.json([*c.env]))
+    app.get("/int/:number", lambda c: c.json(c.req.param("number", int)))
     return app
 
 
@@ -355,4 +358,5 @@ async def test_every_option_has_an_effect_or_is_refused(name: str) -> None:
     below = Kit(**option).base_path("/p")
     below.get("/a", lambda c: c.text("a")).post("/read", read)
     below.get("/env", lambda c: c.json([*c.env]))
+    below.get("/int/:number", lambda c: c.json(c.req.param("number", int)))
     assert await observed(below, "/p") != plain

@@ -201,6 +201,16 @@ REFUSED = [
 ]
 
 
+CONTEXTS: dict[Any, dict[str, Any]] = {
+    Page: {"ge": 1},
+    Described: {"ge": 1},
+    int | None: {"expected": "int | null"},
+    Colour: {"expected": "'red' or 'blue'"},
+    Literal["a", "b"]: {"expected": "'a' or 'b'"},
+    Literal["a"]: {"expected": "'a'"},
+}
+
+
 @pytest.mark.parametrize(("text", "kind", "message", "name"), REFUSED)
 async def test_what_does_not_fit_is_a_problem_document(
     text: str, kind: Any, message: str, name: str
@@ -224,9 +234,10 @@ async def test_what_does_not_fit_is_a_problem_document(
             "status": 400,
             "detail": detail,
             "target": target,
-            "errors": [{"path": path, "message": message, "type": name}],
+            "errors": [{"path": path, "message": message, "type": name, **context}],
         }
 
+    context = {"ctx": CONTEXTS[kind]} if kind in CONTEXTS else {}
     escaped = quote(text, safe="")
     found = await problem(f"/query?a={escaped}")
     assert found == expected("query", "The query is invalid", "a")

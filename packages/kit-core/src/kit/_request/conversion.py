@@ -65,7 +65,7 @@ def convert_value(part: Part, name: str, value: str | None, type: Any, default: 
     try:
         return _loader(type)(value)
     except ValueError as error:
-        raise RequestValidationError(part, [_field_error(name, error)]) from error
+        raise RequestValidationError(part, [_field_error(name, type, error)]) from error
 
 
 def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
@@ -88,7 +88,7 @@ def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
         try:
             converted.append(load(value))
         except ValueError as error:
-            errors.append(_field_error(f"{name}[{index}]", error))
+            errors.append(_field_error(f"{name}[{index}]", type, error))
             if len(errors) == _MOST_ERRORS:
                 break
     if errors:
@@ -194,16 +194,18 @@ def _describe_mistake(type: Any) -> str | None:
     return _IS_MANY if node.__class__.__name__ in _MANY else _IS_NO_VALUE
 
 
-def _field_error(path: str, error: Exception) -> FieldError:
+def _field_error(path: str, kind: Any, error: Exception) -> FieldError:
     """Returns the error that kit-validator returns for the same mistake."""
-    from kit.authoring.models import error_type
+    from msgspec.inspect import type_info
+
+    from kit.authoring.field_errors import field_error, read_message
 
     text = str(error)
     # All values are text, so "got `str`" adds nothing. APPSEC: it may quote the client's text.
     message = text.removesuffix(", got `str`")
     if len(message) > _LONGEST_MESSAGE:
         message = message[:_LONGEST_MESSAGE] + "..."
-    return FieldError(path=path, message=message, type=error_type(text))
+    return field_error(path, message, *read_message(text, type_info(kind)))
 
 
 def show_type(kind: Any) -> str:

@@ -165,13 +165,15 @@ def decode_as(data: bytes, type: Any) -> Any:
         model = find_model(type)
     try:
         return _decoder(type)(data) if model is None else model.validate_json(data)
-    except msgspec.ValidationError:
-        raise
+    except msgspec.ValidationError as error:
+        from kit.authoring.whole_numbers import decode_again
+
+        return decode_again(_decoder(type), data, error)
     except ValueError as error:
         decode(data)  # raises an error with the position if it is malformed
         from kit.authoring.models import summary
 
-        raise msgspec.ValidationError(summary(error)) from error
+        raise msgspec.ValidationError(summary(error, model)) from error
 
 
 def _decoder(type: Any) -> Callable[[bytes], Any]:

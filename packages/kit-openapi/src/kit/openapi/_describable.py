@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import describe_scalar
 from kit.interface import File
 
@@ -47,7 +48,7 @@ def is_file(kind: Any) -> bool:
 
 
 def _schema_of_file(kind: Any) -> dict[str, Any]:
-    if is_file(kind):
+    if is_file(kind) or kind is object or is_part(kind):  # all of which have a schema
         return {"format": "binary"}  # msgspec takes an empty one for none
     schema = describe_scalar(kind)
     if schema is not None:

@@ -9,9 +9,11 @@ from typing import Any
 
 import msgspec
 
-from kit.authoring.models import error_type, find_model, validation_errors
+from kit.authoring.field_errors import field_error, read_message
+from kit.authoring.models import find_model, validation_errors
 from kit.http.media_types import media_type
-from kit.interface import Context, FieldError, HTTPException
+from kit.interface import Context, FieldError
+from kit.validator.media_types import refuse_other_body
 
 from ._markers import Body
 from ._signature import REQUIRED, Parameter
@@ -68,29 +70,23 @@ class RawBody:
 
         Raises:
             ValueError: If there is no body, or it doesn't fit.
-            HTTPException: 413 if it is too large, and 415 if it has another media type.
+            HTTPException: 413 if it is too large.
+            ProblemError: 415 if it has another media type.
         """
         content = await c.req.bytes()
         if content:
-            if self.media_types:
-                self._check_media_type(c)
+            if not self._takes(c.req.header("content-type")):
+                await refuse_other_body(c, self.media_types)
             values[self.field.local] = content if self._check is None else self._check(content)
         elif self.is_required:
             raise MissingBodyError
         else:
             values[self.field.local] = self.field.create_default()
 
-    def _check_media_type(self, c: Context[Any, Any]) -> None:
-        given = media_type(c.req.header("content-type")) or _ANY
+    def _takes(self, content_type: str | None) -> bool:
+        given = media_type(content_type) or _ANY
         kinds = (given, f"{given.partition('/')[0]}/*", "*/*")
-        if not any(each in kinds for each in self.media_types):
-            expected = ", ".join(self.media_types)
-            # SPEC: RFC 9110 section 15.5.16: Accept says what would have been taken.
-            raise HTTPException(
-                415,
-                f"The body has the media type {given:.100}: expected {expected}",
-                headers={"Accept": expected},
-            )
+        return not self.media_types or any(each in kinds for each in self.media_types)
 
     async def list_errors(self, c: Context[Any, Any]) -> Iterator[FieldError]:
         """Returns all errors of the body."""
@@ -101,7 +97,7 @@ class RawBody:
             return iter([wrong])
         except msgspec.ValidationError as error:
             text = str(error)
-            return iter([FieldError(path="", message=text, type=error_type(text))])
+            return iter([field_error("", text, *read_message(text))])
         except ValueError as error:
             return validation_errors(error)
         return iter(())

@@ -8,8 +8,9 @@ from typing import Any
 
 from kit.authoring.vary import depend_on
 from kit.cookie import get_cookie
-from kit.http.media_types import JSON, is_json
+from kit.http.media_types import JSON, media_type
 from kit.interface import Context, HTTPException, ValidationTarget
+from kit.validator.media_types import FORM_TYPES, JSON_TYPES, refuse_other_body
 from kit.validator.schemas import (
     check_memory,
     collect_objects,
@@ -126,6 +127,7 @@ async def read_form(c: Context[Any, Any], source: Source) -> dict[str, Any]:
 
     Raises:
         MalformedError: If it can't be parsed.
+        ProblemError: 415 if the body is no form.
     """
     schema = source.schema
     try:
@@ -135,6 +137,8 @@ async def read_form(c: Context[Any, Any], source: Source) -> dict[str, Any]:
             raise
         text = str(error.message)
         raise MalformedError(text.partition(": ")[2] or text) from error
+    if not values and media_type(c.req.header("content-type")) not in FORM_TYPES:
+        await refuse_other_body(c, FORM_TYPES)
     if source.lists or schema.takes_lists:
         every = await c.req.parse_body(all=True)
         for name in values if schema.takes_lists else source.lists & values.keys():
@@ -176,14 +180,21 @@ async def read_json(c: Context[Any, Any], body: JsonBody) -> Any:
     """Returns the value of a JSON body, or the default of an absent one.
 
     Raises:
-        MissingError: If there is no body, or it isn't JSON.
+        MissingError: If there is no body.
+        ProblemError: 415 if it isn't JSON.
         ValueError: If it doesn't fit its type.
     """
     req = c.req
     kind = req.header("content-type")
-    if kind == JSON or is_json(kind):
+    if kind == JSON or body.accepts(kind):
         content = (await req.bytes()).removeprefix(MARK)
-        return body.create_default() if body.is_absent(content) else body.schema.load(content)
-    if body.default is REQUIRED or await c.req.bytes():
+        if body.is_absent(content):
+            return body.create_default()
+        try:  # PERF: inline, as `load_json` would add a call
+            return body.schema.load(content)
+        except ValueError as error:
+            return body.schema.load_again(content, error)
+    await refuse_other_body(c, body.media_types or JSON_TYPES)
+    if body.default is REQUIRED:
         raise MissingError
     return body.create_default()

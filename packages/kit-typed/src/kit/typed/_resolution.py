@@ -30,7 +30,7 @@ from ._types import classify, has_literal_bool, takes_many
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 # Types that other frameworks pass to endpoints.
 _INSTEAD = {
-    "BackgroundTasks": "c: Context, and pass the coroutine to c.execution_ctx.wait_until()",
+    "BackgroundTasks": "c: Context, and call c.after_success(function, ...)",
     "KitRequest": "c: Context, and read c.req",
     "Request": "c: Context, and read c.req",
     "Response": "c: Context, and call c.header() or c.status()",
@@ -87,7 +87,7 @@ class Resolution:
         self.takes_context = False
         self.functions: set[Any] = set()
         self._overrides = overrides
-        self._in_path = dict(_parameters(pattern))
+        self._in_path = dict(read_parameters(pattern))
         self._locals = {"c"}
         self._provided: dict[Any, DependencyCall] = {}
         self._within: list[Any] = []
@@ -186,7 +186,14 @@ class Resolution:
             if is_managed:
                 ends_early = own_scope == "function"
             local = self._local(name)
-            call = DependencyCall(local, used, provider.scope, arguments, ends_early=ends_early)
+            call = DependencyCall(
+                local,
+                used,
+                provider.scope,
+                arguments,
+                ends_early=ends_early,
+                cache_key=key if provider.use_cache else None,
+            )
             self.calls.append(call)
             self._provided[key] = call
         if scope == "request" and call.ends_early:
@@ -434,7 +441,7 @@ def _key(parameter: Parameter, target: ValidationTarget) -> str:
     return name.lower() if target == "header" else name
 
 
-def _parameters(pattern: str) -> Iterator[tuple[str, bool]]:
+def read_parameters(pattern: str) -> Iterator[tuple[str, bool]]:
     """Yields the parameters of a pattern, and whether each is optional."""
     for segment in split_pattern(pattern):
         optional = segment.startswith(":") and segment.endswith("?")

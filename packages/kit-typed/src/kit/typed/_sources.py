@@ -8,7 +8,7 @@ import datetime
 import decimal
 import enum
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, get_args
@@ -17,11 +17,14 @@ import msgspec
 from msgspec import inspect
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import decode_hook, is_scalar
+from kit.http.media_types import is_json, media_type
 from kit.interface import ValidationTarget
 from kit.validator.schemas import ObjectNames, Schema, check_objects, get_schema
 
 from ._markers import Dependency, Env, Marker, Var
+from ._partial import MEDIA_TYPES, is_partial
 from ._signature import REQUIRED, Made, Signature
 from ._types import (
     aliased,
@@ -261,12 +264,16 @@ class JsonBody:
         schema: How it is validated.
         is_absent_if_null: Whether `null` stands for an absent body: if there is a default, and the
             type doesn't include None.
+        media_types: The media types that it may have; empty for all types of JSON.
+        accepts: Whether a Content-Type is one of them.
     """
 
     default: Any
     type: Any
     schema: Schema
     is_absent_if_null: bool
+    media_types: tuple[str, ...] = ()
+    accepts: Callable[[str | None], bool] = staticmethod(is_json)
 
     def __init__(self, signature: Signature, fields: list[Field], *, embed: bool) -> None:
         self.signature = signature
@@ -291,6 +298,9 @@ class JsonBody:
             self.type = self.fields[0].annotation
         self.is_absent_if_null = self.default is not REQUIRED and not allows_none(self.type)
         self.schema = _schema(self.fields[0], self.type, is_json=True)
+        if not self.embed and is_partial(self.type):
+            self.media_types = MEDIA_TYPES
+            self.accepts = lambda content_type: media_type(content_type) in MEDIA_TYPES
 
     def is_absent(self, content: bytes) -> bool:
         """Returns whether JSON stands for an absent body, which has a default."""
@@ -429,7 +439,8 @@ def _refuse(field: Field, problem: object) -> NoReturn:
 def _unknown(node: Any, seen: set[int]) -> Iterator[Any]:
     """Yields the classes in a type that neither msgspec nor pydantic can build."""
     if isinstance(node, inspect.CustomType):
-        if classify(node.cls) != "file" and not is_scalar(node.cls):
+        is_known = node.cls is object or is_part(node.cls) or is_scalar(node.cls)
+        if not is_known and classify(node.cls) != "file":
             yield node.cls
         return
     if id(node) in seen or not isinstance(node, (inspect.Type, inspect.Field)):

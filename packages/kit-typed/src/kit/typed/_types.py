@@ -23,13 +23,13 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 import msgspec
 
 from kit.authoring.models import find_model, is_read_by_pydantic
 from kit.authoring.numerals import RULES, DecimalRules, decimal_rules
+from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import is_scalar, with_choices
 
 _SINGLE = (
@@ -149,9 +149,9 @@ def _kind_of_union(kinds: set[Kind]) -> Kind:
 def _kind_of_class(kind: type, arguments: tuple[Any, ...]) -> Kind:
     if _has(kind, _WEBSOCKET):
         return "websocket"
-    if is_typeddict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
+    if is_typed_dict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
         return "context" if _has(kind, _CONTEXT) else "object"
-    if kind in _MAPPINGS or kind is msgspec.Raw:
+    if kind in _MAPPINGS or kind is msgspec.Raw or is_part(kind):
         return "object"
     if issubclass(kind, _MANY) or kind in _MANY_ABSTRACT:
         inner = _kind_of_union({classify(each) for each in arguments if each is not ...})
@@ -168,11 +168,17 @@ def is_json_text(item: Any) -> bool:
     return type(item).__name__ == "Json" and _root(item) == "pydantic"
 
 
+def is_typed_dict(kind: Any) -> bool:
+    """Returns whether a type is a TypedDict, also one of typing_extensions."""
+    is_dict = isinstance(kind, type) and issubclass(kind, dict)
+    return is_dict and hasattr(kind, "__required_keys__")
+
+
 def is_object(annotation: Any) -> bool:
     """Returns whether an annotation is a class with fields, possibly a generic one."""
     kind = get_origin(annotation) or annotation
     is_class = isinstance(kind, type)
-    return is_class and (is_typeddict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS))
+    return is_class and (is_typed_dict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS))
 
 
 def _has(kind: type, names: set[str]) -> bool:
@@ -193,6 +199,11 @@ def takes_many(annotation: Any) -> bool:
     if not isinstance(kind, type) or hasattr(kind, "_fields"):
         return False
     return issubclass(kind, _MANY) or kind in _MANY_ABSTRACT
+
+
+def is_mapping(annotation: Any) -> bool:
+    """Returns whether an annotation is a dict, or an abstract mapping."""
+    return (get_origin(annotation) or annotation) in _MAPPINGS
 
 
 def has_literal_bool(annotation: Any) -> bool:
@@ -251,7 +262,7 @@ def find_classes(annotation: Any) -> tuple[type, ...] | None:
     kind = annotation if origin is None else origin
     if not isinstance(kind, type) or kind in (Any, object) or getattr(kind, "_is_protocol", False):
         return None
-    return (dict,) if is_typeddict(kind) else (kind,)
+    return (dict,) if is_typed_dict(kind) else (kind,)
 
 
 def _overlap(one: type, other: type) -> bool:

@@ -12,12 +12,13 @@ from kit.authoring.maybe_await import settle
 from kit.authoring.signatures import accepts, describe_signature
 from kit.authoring.vary import depend_on
 from kit.cookie import get_cookie
-from kit.http.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
+from kit.http.media_types import JSON, is_json, media_type
 from kit.interface import (
     AsyncMiddleware,
     Context,
     FieldError,
     Next,
+    Problem,
     RequestValidationError,
     Response,
     ValidationProblem,
@@ -26,6 +27,7 @@ from kit.interface import (
 )
 from kit.interface.metadata import attach, get_facts
 
+from .media_types import FORM_TYPES, JSON_TYPES, refuse_other_body
 from .schemas import (
     Schema,
     check_objects,
@@ -70,7 +72,8 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
     a list of values. `valid` returns the return value of the function; if that is a Response, it is
     sent immediately.
 
-    If the Content-Type isn't JSON, or a form, `{}` is validated.
+    If there is no body, `{}` is validated. If there is one whose Content-Type isn't JSON, or a
+    form, the response is a 415 for a type; a function gets `{}`, as in Hono.
 
     Args:
         target: `json`, `form`, `query`, `param`, `header` or `cookie`.
@@ -109,7 +112,9 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
         return attach(
             validator,
             validates={target: fn_or_type},
-            responses={400: ValidationProblem},
+            responses={400: ValidationProblem, 415: Problem}
+            if target in ("json", "form")
+            else {400: ValidationProblem},
             # A missing body is validated as `{}`, so None as a type doesn't make it optional.
             body_required=not _fits(schema, b"{}")
             if target == "json" and _fits(schema, b"null")
@@ -206,9 +211,11 @@ def _by_schema(target: ValidationTarget, schema: Schema) -> _Reader:
 
 async def _load_json(schema: Schema, c: Context[Any, Any]) -> Any:
     has_json = _has_json(c)
+    if not has_json:
+        await refuse_other_body(c, JSON_TYPES)
     data = (await c.req.bytes()).removeprefix(_MARK) if has_json else b"{}"
     try:
-        return schema.load(data)
+        return schema.load_json(data)
     except (ValueError, RecursionError) as error:
         # Malformed JSON is a separate error, which this call raises.
         value = await c.req.json() if has_json else {}
@@ -223,7 +230,7 @@ async def _load_names(
     contents: Collection[str],
     c: Context[Any, Any],
 ) -> Any:
-    values = await c.req.parse_body() if target == "form" else _singly(target, c)
+    values = await _read_form(c) if target == "form" else _singly(target, c)
     if lists or schema.takes_lists:
         every = await _given(target, c)
         for name in values if schema.takes_lists else lists & values.keys():
@@ -242,10 +249,20 @@ async def _load_names(
         return schema.load(values)
     except ValueError as error:
         detail = None
-        kinds = (MULTIPART, URLENCODED)
-        if target == "form" and media_type(c.req.header("content-type")) not in kinds:
-            detail = _missing("form", c, " or ".join(kinds))
+        if target == "form" and not _has_form(c):
+            detail = _missing("form", c, " or ".join(FORM_TYPES))
         raise _refusal(target, schema.errors(values, error), detail) from error
+
+
+async def _read_form(c: Context[Any, Any]) -> _Values:
+    values = await c.req.parse_body()
+    if not values and not _has_form(c):
+        await refuse_other_body(c, FORM_TYPES)
+    return values
+
+
+def _has_form(c: Context[Any, Any]) -> bool:
+    return media_type(c.req.header("content-type")) in FORM_TYPES
 
 
 async def _load_headers(

@@ -39,7 +39,9 @@ from kit.authoring.models import (
     with_defaults,
 )
 from kit.authoring.numerals import checked, is_of_collisions
+from kit.authoring.recursive_types import with_parts, without_recursion
 from kit.authoring.text_values import decode_hook, has_no_comma, is_scalar, text_loader
+from kit.authoring.whole_numbers import decode_again, with_integers
 from kit.interface import FieldError, HTTPException, ValidationTarget
 
 from ._object_names import (
@@ -153,6 +155,32 @@ class Schema(NamedTuple):
     unfilled: frozenset[str] = frozenset()
     objects: ObjectNames | None = None
 
+    def load_json(self, data: bytes) -> Any:
+        """Builds a value from JSON, with numbers such as `5.0` as integers.
+
+        Args:
+            data: The JSON.
+
+        Raises:
+            ValueError: If it doesn't fit.
+        """
+        try:
+            return self.load(data)
+        except ValueError as error:
+            return self.load_again(data, error)
+
+    def load_again(self, data: bytes, error: Exception) -> Any:
+        """Builds a value from JSON that `load` refused, with numbers such as `5.0` as integers.
+
+        Args:
+            data: The JSON.
+            error: The exception that `load` raised.
+
+        Raises:
+            Exception: The given one, or that for the rest of the data.
+        """
+        return decode_again(self.load, data, error)
+
     @property
     def headers(self) -> str:
         """The headers that a value is built from, as in Vary; `*` if they may be any."""
@@ -177,12 +205,13 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
     if model is not None:
         check_applied(kind)
         return _model_schema(kind, model, is_json=is_json)
+    kind = without_recursion(kind)
     check_union(kind)
     node = bare(inspect.type_info(kind))
-    if isinstance(node, inspect.CustomType) and not is_scalar(node.cls):
+    if isinstance(node, inspect.CustomType) and not (node.cls is object or is_scalar(node.cls)):
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
-        hook = decode_hook(kind, is_text=False)
+        hook = with_parts(decode_hook(kind, is_text=False))
         decoder = msgspec.json.Decoder(kind, dec_hook=hook)
         decode = checked(decoder.decode, kind, is_json=True)
         return Schema(
@@ -190,7 +219,7 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
             lambda value, error: (
                 validation_errors(error)
                 if is_of_collisions(error)
-                else errors_of_json(node, JsonProbe(decode), value, error)
+                else errors_of_json(node, JsonProbe(decode), with_integers(value), error)
             ),
         )
     if _is_array(node):
@@ -401,7 +430,7 @@ def _default(field: inspect.Field) -> Any:
 
 def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
     def errors(value: Any, error: Exception) -> Iterator[FieldError]:
-        return validation_errors(error)
+        return validation_errors(error, model, value)
 
     if is_json:
         return Schema(model.validate_json, errors)

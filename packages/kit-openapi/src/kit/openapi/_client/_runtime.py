@@ -5,7 +5,7 @@ START = """\
 from __future__ import annotations
 
 MODULES
-from collections.abc import Iterator, Mapping
+from collections.abc import ABSTRACT
 from typing import TYPING
 from urllib.parse import quote
 
@@ -188,6 +188,32 @@ def _problem(response: httpx.Response, kind: Any) -> Any:
             except msgspec.DecodeError:
                 continue
     return response.text
+"""
+
+STREAMING = """
+
+def _reading(client: httpx.Client | httpx.AsyncClient) -> httpx.Timeout:
+    # A stream may wait for its next item as long as it likes.
+    return httpx.Timeout(**{**client.timeout.as_dict(), "read": None})
+
+
+def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\\n")
+        yield from filter(None, lines)
+    if rest:
+        yield rest
+
+
+async def _async_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    rest = b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\\n")
+        for line in filter(None, lines):
+            yield line
+    if rest:
+        yield rest
 """
 
 BASIC = """
