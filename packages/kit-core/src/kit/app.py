@@ -30,6 +30,7 @@ from kit._routing.table import RouteTable
 from kit._serving.asgi import ASGIApplication
 from kit._serving.rsgi import import_rsgi
 from kit.authoring.caller_frame import describe_call_site
+from kit.authoring.signatures import describe, is_async
 from kit.context import B, Context, V
 from kit.http.paths import merge_path
 from kit.interface import METHOD_NAME_ALL
@@ -411,10 +412,14 @@ class Kit(ASGIApplication, Generic[B, V]):
             This app.
 
         Raises:
-            TypeError: If the function can't be called with `(error, c)`.
+            TypeError: If the function can't be called with `(error, c)`, or is async.
             RuntimeError: If the app was already added to another one.
         """
         check_function("format_errors", function, ("error", "c"))
+        if is_async(function):
+            raise TypeError(
+                f"format_errors() takes a plain function: {describe(function)} is async"
+            )
         self._registrations.check_open("format_errors")
         self._state.on_error.format = function
         return self

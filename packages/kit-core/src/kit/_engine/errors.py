@@ -12,6 +12,7 @@ from kit._routing.error_handlers import ErrorHandler, ErrorHandlers
 from kit._routing.exception_groups import leaves
 from kit._routing.route import Route
 from kit.authoring.cancellation import find_fault
+from kit.authoring.maybe_await import plain_result
 from kit.authoring.signatures import describe
 from kit.context import Context
 from kit.interface import HandlerError, HTTPException
@@ -145,7 +146,7 @@ def format_error(
     to_sent = ErrorHandlers.find_format(handlers)
     if to_sent is None:
         return None
-    sent = to_sent(error, c)
+    sent = plain_result(to_sent(error, c), to_sent, "format_errors()")
     if sent is not None and not isinstance(sent, HTTPException):
         raise TypeError(
             f"format_errors() takes a function that returns an HTTPException or None, "
