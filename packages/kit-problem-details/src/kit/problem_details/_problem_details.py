@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
+from kit.authoring.maybe_await import plain_result
 from kit.authoring.options import OptionChecks
 from kit.http.media_types import media_type
 from kit.interface import App, Context, HTTPException, Problem, ProblemError
@@ -141,7 +142,7 @@ def _find(known: Mapping[Any, Any], error: Exception) -> Any:
 
 
 def _convert(to_problem: ToProblem, error: Exception, c: Context[Any, Any]) -> ProblemError:
-    problem: Any = to_problem(error, c)
+    problem: Any = plain_result(to_problem(error, c), to_problem, "problem_details(types=...)")
     if not isinstance(problem, ProblemError):
         raise TypeError(
             f"problem_details(types=...): the function for {type(error).__name__} returned "
