@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from kit import Context, Kit, Response, in_thread
-from kit.context_storage import context_storage, get_context, try_get_context
+from kit.context_storage import context_storage, get_context, path_to, try_get_context
 from kit.interface import plugins
 from kit.streaming import StreamingApi, stream
 from kit.testing import test_client
@@ -177,3 +177,19 @@ def test_it_takes_no_options(arguments: Any) -> None:
 def test_what_tools_see() -> None:
     assert getattr(context_storage(), "__name__", None) == "context_storage"
     assert plugins.load("kit.middleware", "context-storage") is context_storage
+
+
+def test_path_to_links_within_the_request(run: Callable[..., Any]) -> None:
+    def read_book(c: Context) -> Response:
+        return c.text("book")
+
+    inner = Kit().use(context_storage()).get("/books/:id", read_book)
+    inner.get("/", lambda c: c.redirect(path_to(read_book, id=7, query={"page": 2})))
+    app = Kit().mount("/shop", inner.fetch)
+
+    async def ask() -> str | None:
+        return (await app.request("/shop/")).headers.get("location")
+
+    assert run(ask) == "/shop/books/7?page=2"
+    with pytest.raises(RuntimeError, match="outside of a request"):
+        path_to(read_book, id=7)

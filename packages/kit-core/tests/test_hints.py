@@ -85,6 +85,7 @@ AT_REGISTRATION: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda app: app.exception_handler(404), AttributeError, "write @app.on_error(SomeError)"),
     (lambda app: app.add_url_rule("/"), AttributeError, "write app.get(path, handler)"),
     (lambda app: app.websocket("/"), AttributeError, "above @upgrade_websocket"),
+    (lambda app: app.url_path_for("read_book"), AttributeError, "app.path_to(handler, id=7)"),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, assert_type
 
-from kit.context_storage import context_storage, get_context, try_get_context
+from kit.context_storage import context_storage, get_context, path_to, try_get_context
 from kit.interface import AsyncMiddleware, Context, Next, Response
 
 
@@ -23,3 +23,7 @@ store = context_storage()
 
 async def wrapping(c: Context[Any, Any], next: Next) -> Response | None:
     return await store(c, next)
+
+
+assert_type(path_to("read_book", id=7, query={"page": 2}), str)
+path_to(7)  # type: ignore

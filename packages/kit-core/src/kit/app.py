@@ -478,6 +478,70 @@ class Kit(ASGIApplication, Generic[B, V]):
         state.given |= other.given & ONE_FOR_ALL
         other.table.routed = place
         state.lifespan.children.append(other.lifespan)
+        state.table.linked += other.table.linked
+        return self
+
+    def path_to(
+        self,
+        handler: Callable[..., Any] | str,
+        /,
+        *,
+        query: Any = None,
+        **values: Any,
+    ) -> str:
+        """Returns the path of the route of a handler, e.g. for a link in an email.
+
+        It doesn't have the path that the app is served below, which only a request knows: in a
+        request, use `c.path_to`.
+
+        Args:
+            handler: The registered function, or its name, if need be with names around it, such as
+                `books.read_book`.
+            query: The query as a mapping: a value, or a list of values, for each name. None leaves
+                a name out. Anything but a mapping is the value of a parameter named `query`.
+            **values: The values of the path's parameters; for typed endpoints, also those of
+                parameters that are read from the query. None leaves an optional one out.
+
+        Returns:
+            The path and the query, percent-encoded.
+
+        Raises:
+            LookupError: If the handler has no route; if it has several, and the values don't decide
+                between them; or if several handlers have the name.
+            TypeError: If a value is missing or can't be text, or the route has no such parameter.
+            ValueError: If a value doesn't match the pattern, or the endpoint would refuse it; if it
+                is `.`, `..` or empty; or if it has a slash, but its parameter is one segment.
+            RuntimeError: If the app is part of another one, or has a `get_path`.
+
+        Example:
+            ```python
+            app.path_to(read_book, id=7)  # "/books/7"
+            ```
+        """
+        return self._state.path_to(handler, query, values)
+
+    def link(self, *handlers: Callable[..., Any] | str) -> Self:
+        """Declares that the app has links to handlers, so that it doesn't start without them.
+
+        In an app that is added by `route`, the handlers may be those of the other apps, too.
+
+        Args:
+            *handlers: Functions, or names as for `path_to`. At startup, and at the first request,
+                a LookupError is raised if one of them has no route.
+
+        Returns:
+            This app.
+
+        Raises:
+            TypeError: If one is neither a function nor a name.
+            RuntimeError: If the app was already added to another one.
+        """
+        place = f"link() at {describe_call_site()}"
+        for handler in handlers:
+            if not callable(handler) and not isinstance(handler, str):
+                raise TypeError(f"link() takes handlers or their names, not {handler!r:.100}")
+        self._registrations.check_open("link")
+        self._state.table.linked += [(handler, place) for handler in handlers]
         return self
 
     def base_path(self, path: str, /) -> Self:

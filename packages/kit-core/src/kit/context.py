@@ -544,6 +544,40 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """Returns a response with the headers and status set so far; see `body` for arguments."""
         return self._respond(data, None, status, headers)
 
+    def path_to(
+        self,
+        handler: Callable[..., Any] | str,
+        /,
+        *,
+        query: Any = None,
+        **values: Any,
+    ) -> str:
+        """Returns the path of the route of a handler, below the path that the app is served at.
+
+        Args:
+            handler: As for `Kit.path_to`.
+            query: As for `Kit.path_to`.
+            **values: As for `Kit.path_to`.
+
+        Returns:
+            The path and the query, percent-encoded, with the server's `root_path` or the path of
+            the mount in front.
+
+        Raises:
+            LookupError: As for `Kit.path_to`.
+            TypeError: As for `Kit.path_to`.
+            ValueError: As for `Kit.path_to`.
+            RuntimeError: As for `Kit.path_to`.
+
+        Example:
+            ```python
+            return c.redirect(c.path_to(read_book, id=7))
+            ```
+        """
+        from kit._routing.links import encode_root  # PERF: many apps have no links
+
+        return encode_root(self.req.raw.root_path) + self._state.path_to(handler, query, values)
+
     def redirect(self, location: str, status: int = 302) -> Response:
         """Returns a redirect.
 

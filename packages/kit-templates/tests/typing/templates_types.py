@@ -24,6 +24,7 @@ assert_type(pages, Templates)
 middleware: AsyncMiddleware = pages
 assert_type(pages.render("mail.txt", {"name": "Ann"}), str)
 assert_type(pages.check(), list[str])
+assert_type(pages.links(), list[str])
 assert_type(templates([Path("a"), "b"], package="shop", htmx=True), Templates)
 assert_type(templates("pages", filters={"double": lambda n: n * 2}), Templates)
 assert_type(layout("admin.html"), AsyncMiddleware)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from kit.authoring.request_var import RequestVar
@@ -77,3 +77,32 @@ def try_get_context(type: Any = None, /) -> Any:
         The context; None outside of a request that went through `context_storage`.
     """
     return _current.get()
+
+
+def path_to(
+    handler: Callable[..., Any] | str,
+    /,
+    *,
+    query: Any = None,
+    **values: Any,
+) -> str:
+    """Returns the path of a handler's route, as `c.path_to` of the current request does.
+
+    Args:
+        handler: The registered function, or its name.
+        query: The query as a mapping: a value, or a list of values, for each name.
+        **values: The values of the parameters.
+
+    Returns:
+        The path and the query, percent-encoded.
+
+    Raises:
+        RuntimeError: Outside of a request that went through `context_storage`.
+        LookupError: If the handler has no route, or several that the values don't decide between.
+        TypeError: If a value is missing or can't be text, or the route has no such parameter.
+        ValueError: If a value can't be in the path.
+
+    Example:
+        c.redirect(path_to(read_book, id=7))
+    """
+    return get_context().path_to(handler, query=query, **values)

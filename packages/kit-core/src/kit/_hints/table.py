@@ -158,6 +158,10 @@ HINTS: dict[str, list[tuple[Callable[[Any], object], str]]] = {
             _is_one_of("add_api_route", "add_route", "add_url_rule", "api_route"),
             "write app.get(path, handler), or app.on([...], path, handler)",
         ),
+        (
+            _is_one_of("url_for", "url_path_for"),
+            "write app.path_to(handler, id=7), or c.path_to(...) in a request",
+        ),
         (_is_one_of("websocket"), "write @app.get(path) above @upgrade_websocket of kit.websocket"),
     ],
     # What a handler returned.
@@ -180,6 +184,7 @@ HINTS: dict[str, list[tuple[Callable[[Any], object], str]]] = {
             _read_from_kit("args", "params", "path_params", "query_params"),
             "write c.req.query('name') for the query, c.req.param('name') for the path",
         ),
+        (_read_from_kit("url_for", "url_path_for"), "write c.path_to(handler, id=7)"),
         (
             _read_from_kit("cookies", "headers", "set_cookie"),
             "write c.req.header('name') or c.header('name', 'value'); kit.cookie has get_cookie()",

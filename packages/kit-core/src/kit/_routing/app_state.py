@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit.http.paths import merge_path
@@ -298,14 +298,25 @@ class AppState:
             )
 
     def check(self) -> None:
-        """Checks for pending decorators, and runs the checks of bound handlers.
+        """Checks for pending decorators and links, and runs the checks of bound handlers.
 
         Raises:
             RuntimeError: As for `check_pending`.
+            LookupError: If a handler that was given to `link` has no route.
             Exception: The exception of a bound handler's check; see `kit.authoring.route_hooks`.
         """
         self.check_pending()
+        self.table.check_links()
         self.table.check_bound()
+
+    def path_to(self, handler: Any, query: Any, values: Mapping[str, Any]) -> str:
+        """Returns the path of a handler, without a root path; see `Kit.path_to`."""
+        if self.get_path is not None:
+            raise RuntimeError(
+                "path_to() can't be used in an app with a get_path: its patterns aren't the paths "
+                "of URLs, so write the path"
+            )
+        return self.table.links().path_to(handler, query, values)
 
     def _first_match(self, method: str, path: str) -> tuple[Any, Run]:
         self.check()

@@ -14,6 +14,8 @@ from .route import Route
 if TYPE_CHECKING:
     from kit.interface import Router
 
+    from .links import Links
+
 
 class RouteTable:
     """The routes of an app, which it shares with the apps that `base_path` returns.
@@ -28,10 +30,21 @@ class RouteTable:
         router: Finds the routes of a request.
         routes: All routes, in order.
         closed: Whether the router has matched a request.
+        linked: The handlers that have to have a route, and where `link` was called for them.
         routed: Where the app was added to another one, or None.
     """
 
-    __slots__ = ("_make_router", "_methods", "_strict", "closed", "routed", "router", "routes")
+    __slots__ = (
+        "_links",
+        "_make_router",
+        "_methods",
+        "_strict",
+        "closed",
+        "linked",
+        "routed",
+        "router",
+        "routes",
+    )
 
     def __init__(
         self,
@@ -44,6 +57,8 @@ class RouteTable:
         self.routes: list[Route] = []
         self.closed = False
         self.routed: str | None = None
+        self.linked: list[tuple[Any, str]] = []
+        self._links: Links | None = None
         self._make_router = make_router
         self._methods: frozenset[str] | None = None
         self._strict = strict
@@ -100,6 +115,37 @@ class RouteTable:
         if self._methods is None:
             self._methods = frozenset(route.method for route in self.routes)
         return self._methods
+
+    def links(self) -> Links:
+        """Returns the routes by their handlers.
+
+        Raises:
+            RuntimeError: If the app is part of another one, whose prefix its paths lack.
+        """
+        if self.routed is not None:
+            raise RuntimeError(
+                f"The app is part of another one, added by {self.routed}: its paths are those of "
+                "the other app, so call path_to() of that one, or c.path_to()"
+            )
+        if self._links is None or self._links.count != len(self.routes):
+            from .links import Links  # PERF: many apps have no links
+
+            self._links = Links(self.routes)
+        return self._links
+
+    def check_links(self) -> None:
+        """Checks that the handlers given to `link` have routes.
+
+        Raises:
+            LookupError: If one has none.
+        """
+        if self.routed is not None:  # a part may link to handlers of the others
+            return
+        for handler, place in self.linked:
+            try:
+                self.links().find(handler)
+            except LookupError as error:
+                raise LookupError(f"{place}: {error}") from None
 
     def check_bound(self) -> None:
         """Runs the checks of the handlers that were bound to their patterns.

@@ -50,6 +50,16 @@ class App(Protocol):
         the function is the type of the bodies, for tools; see `kit.interface.metadata.attach`.
         """
 
+    def path_to(
+        self,
+        handler: Callable[..., Any] | str,
+        /,
+        *,
+        query: Any = None,
+        **values: Any,
+    ) -> str:
+        """Returns the path of a handler's route; `handler` may be its name."""
+
     # Any, since the app requires its own class of request, with its own arguments.
     async def fetch(
         self,

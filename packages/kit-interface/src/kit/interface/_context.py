@@ -261,6 +261,16 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
     ) -> Response:
         """Like `body`, but includes the headers and status set so far."""
 
+    def path_to(
+        self,
+        handler: Callable[..., Any] | str,
+        /,
+        *,
+        query: Any = None,
+        **values: Any,
+    ) -> str:
+        """Returns the path of a handler's route, with the app's root path in front."""
+
     def redirect(self, location: str, status: int = 302) -> Response:
         """Returns a redirect."""
 

@@ -12,6 +12,11 @@ exception prevents the startup. It may have `__kit_check_env__(env)`, which an a
 mapping that its lifespan has yielded, once a server has started it. Its `__kit_origin__` is the
 function to name in errors.
 
+It may have `__kit_link__(values, query)`, which `path_to` calls for a link to the handler: with the
+values by name, each a text or a list of texts, and with the pairs of the query. It returns the
+values of the path by the names of the pattern, and the pairs of the whole query. A TypeError or a
+ValueError refuses them.
+
 A middleware is bound in the same way if its class has `__kit_takes_next__ = True`; the result of
 the hook is called with `(c, next)`. It may have `__kit_check_after__(after)`, which an app calls
 with `__kit_check__`, with the routes registered after the middleware. A middleware that runs other

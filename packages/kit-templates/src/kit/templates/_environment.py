@@ -239,6 +239,7 @@ def _plain(option: str, value: Any) -> Any:
 def _marked(function: Any, original: Any) -> Any:
     """Copies the names and marks of a function to another one, such as `jinja2.pass_context`."""
     copy_names(function, original)
+    function.__wrapped__ = original  # path_to() finds the routes of a handler
     if type(original) in (FunctionType, MethodType):
         function.__dict__.update(original.__dict__)
     return function

@@ -41,7 +41,8 @@ def templates(
         app.get("/books/:id", lambda c: c.render("book.html", book=find(c.req.param("id"))))
 
     Values are escaped in every template, whatever its name. Besides the given values, a template
-    can use `c`, `request` (`c.req`), and `csp_nonce` if kit-secure-headers created one.
+    can use `c`, `request` (`c.req`), `path_to` (`c.path_to`), and `csp_nonce` if kit-secure-headers
+    created one.
 
     `c.render(name, values=None, *, layout, block, stream, **named_values)` returns a response with
     the current status and headers, or an awaitable of one if something has to be awaited. A handler

@@ -16,6 +16,7 @@ from kit.authoring.signatures import describe, is_async
 from kit.interface import AnyContext, Context, Next, Response
 
 from ._layouts import Layouts, begin, check_layouts, current, vary_by_htmx, wants_part
+from ._links import find_linked, path_to
 from ._loading import check_all
 from ._rendering import Page, Renderer
 from ._streams import AwaitingPageBody, Chunks, PageBody
@@ -69,6 +70,7 @@ class Templates:
     ) -> None:
         self.environment = environment
         environment.globals.setdefault("flush", _no_flush)
+        environment.globals.setdefault("path_to", path_to)
         self._renderer = Renderer(environment)
         self._layouts = layouts
         self._context = context
@@ -182,6 +184,22 @@ class Templates:
             TemplateNotFound: If a template refers to one that doesn't exist.
         """
         return check_all(self.environment, OptionChecks("check").texts("extensions", extensions))
+
+    def links(self, *, extensions: Iterable[str] = _TEMPLATES) -> list[str]:
+        """Returns the names of the handlers that the templates link to by `path_to("name")`.
+
+        With `app.link(*pages.links())`, an app doesn't start if one of them has no route.
+
+        Args:
+            extensions: The file extensions of templates, without dots.
+
+        Returns:
+            Each name once. Computed names aren't found.
+
+        Raises:
+            TemplateSyntaxError: If a template has an error.
+        """
+        return find_linked(self.environment, OptionChecks("links").texts("extensions", extensions))
 
     def check_layouts(self) -> None:
         """Compiles the layouts.

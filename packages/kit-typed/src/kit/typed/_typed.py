@@ -27,6 +27,7 @@ from kit.interface import METHOD_NAME_ALL, Context, Response
 from kit.interface.metadata import get_facts
 
 from ._compiled_route import CompiledRoute
+from ._links import read_link
 from ._responses import describe_responses
 from ._results import Result, ResultOptions, compile_result
 from ._signature import Signature, is_connection, read_signature, unwrapped
@@ -132,6 +133,7 @@ class Typed(Generic[P, R]):
             __kit_origin__=self._function,
             __kit_check__=route.check,
             __kit_check_env__=route.check_env,
+            __kit_link__=functools.partial(read_link, route.resolution),
             __kit_route__=route,
         )
         copy_names(handler, self._function)

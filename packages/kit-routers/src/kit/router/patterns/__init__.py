@@ -28,6 +28,7 @@ from ._parsing import (
 )
 
 if TYPE_CHECKING:
+    from ._building import PathBuilder, path_builders
     from ._covering import PatternIndex, covers
     from ._expressions import Traits, traits
     from ._foreign import check_syntax
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = (
     "FLAGS",
     "Parameter",
+    "PathBuilder",
     "PathExpression",
     "PatternIndex",
     "Segment",
@@ -49,6 +51,7 @@ __all__ = (
     "literal_in_paths",
     "parse_parameter",
     "parse_segment",
+    "path_builders",
     "split_pattern",
     "traits",
     "unescape_literal",
@@ -61,6 +64,7 @@ for _object in (Parameter, Segment):
 
 # Every app parses patterns, but few need these, so they are imported on first use.
 _LATER = {
+    "PathBuilder": "_building",
     "PathExpression": "_whole",
     "PatternIndex": "_covering",
     "Traits": "_expressions",
@@ -68,6 +72,7 @@ _LATER = {
     "covers": "_covering",
     "first_stretch": "_whole",
     "literal_in_paths": "_literals",
+    "path_builders": "_building",
     "traits": "_expressions",
     "unescape_literal": "_literals",
 }
