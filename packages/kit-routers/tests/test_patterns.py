@@ -27,6 +27,7 @@ def test_public_names() -> None:
     assert kit.router.patterns.__all__ == (
         "FLAGS",
         "Parameter",
+        "PathBuilder",
         "PathExpression",
         "PatternIndex",
         "Segment",
@@ -39,6 +40,7 @@ def test_public_names() -> None:
         "literal_in_paths",
         "parse_parameter",
         "parse_segment",
+        "path_builders",
         "split_pattern",
         "traits",
         "unescape_literal",
