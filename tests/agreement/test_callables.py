@@ -1344,6 +1344,7 @@ async def test_wsgi_applications_cannot_be_async() -> None:
 # What takes a function, but isn't an option of the kind above.
 _TOOL = "a tool for packages: they give it functions of their own"
 _SAME = "the same option as that of the factory that makes it"
+_LINKED = "a registered handler, which a link doesn't call"
 NOT_IN_THE_TABLE = {
     "kit.asgi:AsgiHandler(app)": _SAME,
     "kit.asgi:AsgiHandler(wsgi_app)": _SAME,
@@ -1402,6 +1403,10 @@ NOT_IN_THE_TABLE = {
     "kit.websocket:Handshake.end_with(on_end)": _TOOL,
     "kit.websocket:upgrade_websocket(options)": "each of them is in the table",
     "kit:in_thread(handler)": "see test_in_thread",
+    "kit:Context.path_to(handler)": _LINKED,
+    "kit:Kit.link(handlers)": _LINKED,
+    "kit:Kit.path_to(handler)": _LINKED,
+    "kit.context_storage:path_to(handler)": _LINKED,
 }
 
 

@@ -167,3 +167,18 @@ sockets.get("/chat", chat)
 sockets.get("/events", upgrade_websocket(create_events, origins="*"))
 sockets.get("/lambda", upgrade_websocket(lambda c: WSEvents(on_close=lambda event, ws: None)))
 upgrade_websocket(origins=1)  # type: ignore
+
+
+linked = kit.Kit()
+linked.get("/echo/:name", echo)
+assert_type(linked.path_to(echo, name="a", query={"page": 2, "tag": ["a", "b"]}), str)
+assert_type(linked.path_to("echo", **{"book-id": 7}), str)
+assert_type(linked.link(echo, "echo"), kit.Kit)
+linked.path_to(7)  # type: ignore
+linked.link(7)  # type: ignore
+
+
+def redirect(c: kit.Context) -> kit.Response:
+    as_interface: interface.Context = c
+    assert_type(as_interface.path_to(redirect), str)
+    return c.redirect(c.path_to(redirect, id=7), 303)
