@@ -142,7 +142,7 @@ LEFT_OUT = {
     "kit.KitRequest": "made by apps; its `match_result` is whatever a router returns",
     "kit.asgi.AsgiHandler": "made by from_asgi and from_wsgi, which check",
     "kit.cache.Variants": "what a store keeps",
-    "kit.context_storage.path_to": "works within a request; its query is tested as that of Kit.path_to",
+    "kit.context_storage.path_to": "works within a request, as its own tests show",
     "kit.conninfo.RemoteAddress": "the address that a server reports",
     "kit.conninfo.": "what servers report",
     "kit.openapi.AppOperation": "what app_operations returns",
