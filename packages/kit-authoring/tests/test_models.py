@@ -18,7 +18,7 @@ import pydantic.dataclasses
 import pytest
 
 import kit.authoring.models
-from kit.authoring.models import encode_model, error_type, find_model, summary, validation_errors
+from kit.authoring.models import error_type, find_model, summary, validation_errors
 
 
 class Author(pydantic.BaseModel):
@@ -87,7 +87,6 @@ def test_public_names() -> None:
     assert kit.authoring.models.__all__ == (
         "Model",
         "check_union",
-        "encode_model",
         "error_type",
         "find_model",
         "keep_if_unsafe",
@@ -327,17 +326,6 @@ def test_annotated_of_what_only_looks_like_a_model() -> None:
     model = find_model(Annotated[Like, "told"])
     assert model is not None
     assert model.validate({}) == {}
-
-
-def test_models_are_encoded_as_json() -> None:
-    class Dated(pydantic.BaseModel):
-        since: datetime.date
-
-    encode = msgspec.json.Encoder(enc_hook=encode_model).encode
-    assert encode([Dated(since=datetime.date(2026, 1, 2))]) == b'[{"since":"2026-01-02"}]'
-    for other in (object(), Dated):
-        with pytest.raises(TypeError, match=r"can't be encoded as JSON$"):
-            encode(other)
 
 
 UNSAFE = """

@@ -76,7 +76,10 @@ async def test_apps_are_put_together() -> None:
     assert (await app.request("/other")).headers.get("x-marked") is None
 
 
-KNOWN = "expected 'strict', 'router', 'get_path', 'lifespan', 'limits' or 'method_not_allowed'"
+KNOWN = (
+    "expected 'strict', 'router', 'get_path', 'lifespan', 'limits', 'method_not_allowed', "
+    "'encoders' or 'decoders'"
+)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,6 @@ from .numerals import refuse_collisions_in_json
 __all__ = (
     "Model",
     "check_union",
-    "encode_model",
     "error_type",
     "find_model",
     "keep_if_unsafe",
@@ -159,18 +158,6 @@ def find_model(type: Any) -> Model | None:
         return _adapted(type) or own
     except TypeError:  # the metadata in Annotated may not be hashable
         return _adapted.__wrapped__(type) or own
-
-
-def encode_model(value: Any) -> Any:
-    """Returns the data of a pydantic model for JSON: an `enc_hook` for the encoders of msgspec.
-
-    Raises:
-        TypeError: If the value isn't a model, nor another object with `model_dump`.
-    """
-    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
-    if dump is None:
-        raise TypeError(f"{type(value).__name__} can't be encoded as JSON")
-    return dump(mode="json")
 
 
 def validation_errors(error: Exception) -> Iterator[FieldError]:

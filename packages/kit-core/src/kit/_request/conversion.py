@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
-from typing import Any, Literal, NewType, get_args
+from typing import TYPE_CHECKING, Any, Literal, NewType, get_args
 
 from msgspec import convert
 
 from kit.interface import FieldError, RequestValidationError
+
+if TYPE_CHECKING:
+    from kit.authoring.codecs import TypeCodecs
 
 Part = Literal["param", "query", "header"]
 
@@ -44,7 +47,14 @@ _IS_NO_VALUE = (
 )
 
 
-def convert_value(part: Part, name: str, value: str | None, type: Any, default: Any) -> Any:
+def convert_value(
+    part: Part,
+    name: str,
+    value: str | None,
+    type: Any,
+    default: Any,
+    codecs: TypeCodecs | None = None,
+) -> Any:
     """Converts a value like `msgspec.convert` with `strict=False`.
 
     Args:
@@ -53,6 +63,7 @@ def convert_value(part: Part, name: str, value: str | None, type: Any, default: 
         value: The decoded text; None if there is none.
         type: The type to convert to.
         default: Returned if there is no value.
+        codecs: The codecs of an app with decoders.
 
     Returns:
         A value of the type, or the default.
@@ -61,29 +72,32 @@ def convert_value(part: Part, name: str, value: str | None, type: Any, default: 
         RequestValidationError: 400 if the value doesn't fit the type.
         TypeError: If nothing can be converted to the type.
     """
-    _check_type(part, name, type)
+    _check_type(part, name, type, codecs)
     if value is None:
         return default
     try:
-        return _loader(type)(value)
+        return _loader(type, codecs)(value)
     except ValueError as error:
         raise RequestValidationError(part, [_field_error(name, error)]) from error
 
 
-def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
+def convert_values(
+    name: str, values: Sequence[str], type: Any, codecs: TypeCodecs | None = None
+) -> list[Any]:
     """Converts all values that the query has for a name.
 
     Args:
         name: The name.
         values: The decoded texts.
         type: The type of each.
+        codecs: As for `convert_value`.
 
     Raises:
         RequestValidationError: 400 if some of them don't fit the type.
         TypeError: If nothing can be converted to the type.
     """
-    _check_type("query", name, type, call="queries")
-    load = _loader(type)
+    _check_type("query", name, type, codecs, call="queries")
+    load = _loader(type, codecs)
     converted: list[Any] = []
     errors: list[FieldError] = []
     for index, value in enumerate(values):
@@ -99,7 +113,13 @@ def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
 
 
 def check_absent_param(
-    name: str, type: Any, pattern: str | None, found: Iterable[str], *, has_default: bool
+    name: str,
+    type: Any,
+    pattern: str | None,
+    found: Iterable[str],
+    *,
+    has_default: bool,
+    codecs: TypeCodecs | None = None,
 ) -> None:
     """Checks that a path parameter without a value may be read.
 
@@ -109,12 +129,13 @@ def check_absent_param(
         pattern: The pattern of the running route, if known.
         found: The parameters of the path.
         has_default: Whether there is a default for it.
+        codecs: As for `convert_value`.
 
     Raises:
         LookupError: If the pattern has no such parameter, or there is no default for it.
         TypeError: If no text can be converted to the type.
     """
-    _check_type("param", name, type)
+    _check_type("param", name, type, codecs)
     names = [*found] if pattern is None else parameter_names(pattern)
     call = f"c.req.param({name!r}, {show_type(type)})"
     if name not in names:
@@ -136,7 +157,9 @@ def parameter_names(pattern: str) -> list[str]:
     return [*dict.fromkeys(name for name in names if name is not None)]
 
 
-def _check_type(part: Part, name: str, type: Any, call: str | None = None) -> None:
+def _check_type(
+    part: Part, name: str, type: Any, codecs: TypeCodecs | None, call: str | None = None
+) -> None:
     """Checks that a single text can be converted to a type.
 
     Raises:
@@ -148,6 +171,12 @@ def _check_type(part: Part, name: str, type: Any, call: str | None = None) -> No
         advice = _describe_mistake.__wrapped__(type)
     if advice is None:
         return
+    if advice is _IS_NO_VALUE:
+        unknown = _find_unknown(type)
+        if codecs is not None and any(each in codecs.decoders for each in unknown):
+            return
+        if unknown:
+            advice += f"; or give the app a decoder, Kit(decoders={{{unknown[0].__name__}: ...}})"
     if advice is _IS_MANY and part != "query":
         advice = _IS_NO_VALUE
     elif advice is _IS_MANY:
@@ -160,18 +189,20 @@ def _check_type(part: Part, name: str, type: Any, call: str | None = None) -> No
     )
 
 
-def _loader(type: Any) -> Callable[[str], Any]:
+def _loader(type: Any, codecs: TypeCodecs | None) -> Callable[[str], Any]:
     try:
-        return _new_loader(type)
+        return _new_loader(type, codecs)
     except TypeError:  # metadata in Annotated may be unhashable
-        return _new_loader.__wrapped__(type)
+        return _new_loader.__wrapped__(type, codecs)
 
 
 @lru_cache(maxsize=256)
-def _new_loader(type: Any) -> Callable[[str], Any]:
+def _new_loader(type: Any, codecs: TypeCodecs | None) -> Callable[[str], Any]:
     from kit.authoring.numerals import checked  # here and below: most apps convert nothing
 
-    return checked(partial(convert, type=type, strict=False), type, is_json=False)
+    hook = None if codecs is None else codecs.dec_hook_of_text
+    load = partial(convert, type=type, strict=False, dec_hook=hook)
+    return checked(load, type, is_json=False)
 
 
 @lru_cache(maxsize=256)
@@ -189,6 +220,17 @@ def _describe_mistake(type: Any) -> str | None:
     if any(each.__class__.__name__ in _SINGLE for each in choices):
         return None
     return _IS_MANY if node.__class__.__name__ in _MANY else _IS_NO_VALUE
+
+
+def _find_unknown(kind: Any) -> list[type]:
+    """Returns the class that a type is, or is besides None, if only a decoder can build it."""
+    from msgspec.inspect import CustomType, Metadata, UnionType, type_info
+
+    node = type_info(kind)
+    while isinstance(node, Metadata):
+        node = node.type
+    choices = node.types if isinstance(node, UnionType) else (node,)
+    return [each.cls for each in choices if isinstance(each, CustomType)]
 
 
 def _field_error(path: str, error: Exception) -> FieldError:

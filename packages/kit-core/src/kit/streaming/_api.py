@@ -8,8 +8,9 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
+from kit.authoring.codecs import default_codecs
+from kit.interface import Codecs
 from kit.streaming._body import CallbackBody
-from kit.web._json import encode
 from kit.web._streams import Chunk, Stream, close_stream, encode_chunk, iterate
 
 # SPEC: WHATWG HTML section 9.2.5: only these end a line; str.splitlines() splits at others, too.
@@ -132,10 +133,11 @@ class StreamingApi:
 class SSEStreamingApi(StreamingApi):
     """The stream that a callback writes server-sent events to. Created by `stream_sse`."""
 
-    __slots__ = ("_last_event_id",)
+    __slots__ = ("_codecs", "_last_event_id")
 
-    def __init__(self, last_event_id: str | None = None) -> None:
+    def __init__(self, last_event_id: str | None = None, codecs: Codecs | None = None) -> None:
         self._last_event_id = last_event_id
+        self._codecs = codecs or default_codecs()
 
     @property
     def last_event_id(self) -> str | None:
@@ -171,7 +173,7 @@ class SSEStreamingApi(StreamingApi):
         lines = []
         if event is not None:
             lines.append(f"event: {_field('event', event)}")
-        text = data if isinstance(data, str) else encode(data).decode()
+        text = data if isinstance(data, str) else self._codecs.encode_json(data).decode()
         lines += [f"data: {line}" for line in _LINE_END.split(text)]
         if id is not None:
             lines.append(f"id: {_field('id', id)}")

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+from ._codecs import Codecs
 from ._context import ExecutionContext
 from ._router import Router
 from ._routes import RouterRoute
@@ -31,6 +32,10 @@ class App(Protocol):
     @property
     def get_path(self) -> Callable[[Any], str] | None:
         """A function that returns the routing path of a request; None to use the URL's path."""
+
+    @property
+    def codecs(self) -> Codecs:
+        """The encoders and decoders of the app."""
 
     # Any, since the app requires its own class of request, with its own arguments.
     async def fetch(

@@ -6,17 +6,19 @@ from __future__ import annotations
 from typing import Any
 
 from kit.authoring.models import check_union, find_model
-from kit.interface import File
+from kit.interface import Codecs, File
 
 # Those of `kit.interface.File`, which another class may have.
 _OF_FILES = ("name", "type", "size", "last_modified", "stream")
 
 
-def check_describable(kind: Any) -> None:
+def check_describable(kind: Any, codecs: Codecs | None = None) -> None:
     """Rejects a type for which there can be no schema.
 
     Args:
         kind: The type. A file, see `kit.interface.File`, may be in it.
+        codecs: The encoders and decoders of the app; None if the app isn't known yet, which may
+            have an encoder for any class.
 
     Raises:
         TypeError: If neither msgspec nor pydantic can describe it. Without msgspec, only the unions
@@ -29,8 +31,18 @@ def check_describable(kind: Any) -> None:
         from msgspec import json
     except ImportError:
         return
+
+    def describe(each: Any) -> dict[str, Any]:
+        if (
+            codecs is None
+            or is_file(each)
+            or codecs.find_json_type(each, is_sent=False) is not None
+        ):
+            return {"format": "binary"}  # msgspec takes an empty one for none
+        raise TypeError(f"{each!r:.100} isn't a type of data")
+
     try:
-        json.schema_components([kind], schema_hook=_schema_of_file)
+        json.schema_components([kind], schema_hook=describe)
     except Exception as error:
         reason = str(error).partition("\n")[0].rstrip(":")
         if reason.startswith("Encoding objects"):
@@ -43,9 +55,3 @@ def is_file(kind: Any) -> bool:
     return kind is File or (
         isinstance(kind, type) and all(hasattr(kind, name) for name in _OF_FILES)
     )
-
-
-def _schema_of_file(kind: Any) -> dict[str, Any]:
-    if is_file(kind):
-        return {"format": "binary"}  # msgspec takes an empty one for none
-    raise TypeError(f"{kind!r:.100} isn't a type of data")

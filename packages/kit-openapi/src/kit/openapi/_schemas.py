@@ -10,12 +10,13 @@ from __future__ import annotations
 import copy
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from kit.authoring.models import check_union, find_model
+from kit.interface import Codecs
 
 from ._defaults import with_json_defaults
 from ._describable import is_file
@@ -29,6 +30,8 @@ Mode: TypeAlias = Literal["request", "response", "response by alias", "response 
 PREFIX = "#/components/schemas/"
 _TEMPLATE = PREFIX + "{name}"
 _PYDANTIC_TEMPLATE = PREFIX + "{model}"
+# Stands for the schema of what an encoder returns, by its number, until all are described.
+_ENCODED = "x-kit-encoded"
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
 # Whether pydantic's fields are sent by alias; None if each model says so itself.
 _BY_ALIAS: dict[Mode, bool | None] = {"response by alias": True, "response by name": False}
@@ -42,12 +45,20 @@ def file_schema() -> Schema:
 class Schemas:
     """The schemas of one document.
 
+    Args:
+        codecs: The encoders and decoders of the app.
+
     Attributes:
         components: The shared schemas by name, after `resolve`.
         notes: The types that can't be described.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, codecs: Codecs) -> None:
+        self._codecs = codecs
+        # The types for which classes with an encoder or decoder stand, and their numbers.
+        self._encoded: list[tuple[Any, int]] = []
+        self._has_two_forms = False  # whether some class is received in another form than sent
+        self._is_sent = True  # whether the types that are being described are sent
         self._asked: list[tuple[Any, Mode]] = []
         self._found: list[Schema] = []
         self._kinds: dict[int, Any] = {}
@@ -70,6 +81,7 @@ class Schemas:
 
     def resolve(self) -> None:
         """Describes all requested types."""
+        self._ask_encoded()
         self._found = [{} for _ in self._asked]
         plain: list[int] = []
         models: list[int] = []
@@ -80,11 +92,26 @@ class Schemas:
                 models.append(index)
             elif kind is not Any and self._is_supported(kind):
                 plain.append(index)
-        self._describe_plain(plain)
+        if self._has_two_forms:
+            received = [each for each in plain if self._asked[each][1] == "request"]
+            self._describe_plain([each for each in plain if each not in received])
+            self._describe_received(received)
+        else:
+            self._describe_plain(plain)
         self._describe_models(models)
+        for schema in [*self.components.values(), *self._found]:
+            self._insert_encoded(schema, ())
         for schema in self.components.values():
             _use_docstring(schema)
         _complete([self.components, self._found])
+
+    def encode_default(self, default: Any) -> Any:
+        """Returns a default as a JSON value.
+
+        Raises:
+            Exception: If JSON can't represent it.
+        """
+        return msgspec.to_builtins(default, str_keys=True, enc_hook=self._codecs.enc_hook)
 
     def get(self, number: int) -> Schema:
         """Returns a requested schema; mostly a reference to a component."""
@@ -127,7 +154,7 @@ class Schemas:
             kinds = [self._kinds[index] for index in indices]
             try:
                 schemas, components = msgspec.json.schema_components(
-                    kinds, schema_hook=_of_stranger, ref_template=_TEMPLATE
+                    kinds, schema_hook=self._of_stranger, ref_template=_TEMPLATE
                 )
                 add_formats(kinds, schemas, components)
             except Exception:
@@ -154,17 +181,36 @@ class Schemas:
     def _can_describe(self, index: int) -> bool:
         kind = self._kinds[index]
         try:
-            msgspec.json.schema_components([kind], schema_hook=_of_stranger)
+            msgspec.json.schema_components([kind], schema_hook=self._of_stranger)
         except Exception as error:
             self.notes.append(f"{kind!r:.100} has no schema: {error}")
             return False
         return True
 
+    def _ask_encoded(self) -> None:
+        """Requests the types of encoders and decoders, so that all names are resolved together."""
+        for kind in {**self._codecs.encoders, **self._codecs.decoders}:
+            sent, received = (
+                self._codecs.find_json_type(kind, is_sent=is_sent) for is_sent in (True, False)
+            )
+            self._encoded.append((sent, self.ask(sent, "response")))
+            if received != sent:
+                self._has_two_forms = True
+                self._encoded.append((received, self.ask(received, "request")))
+
+    def _describe_received(self, indices: list[int]) -> None:
+        """Describes types that are received, whose classes may have another form than if sent."""
+        self._is_sent = False
+        for index in indices:
+            self._kinds[index] = with_json_defaults(self._asked[index][0])
+        self._describe_apart([index for index in indices if self._can_describe(index)])
+        self._is_sent = True
+
     def _describe_apart(self, indices: list[int]) -> None:
         for index in indices:
             kind = self._kinds[index]
             (schema,), components = msgspec.json.schema_components(
-                [kind], schema_hook=_of_stranger, ref_template=_TEMPLATE
+                [kind], schema_hook=self._of_stranger, ref_template=_TEMPLATE
             )
             add_formats([kind], [schema], components)
             self._found[index] = self._merge(schema, components)
@@ -178,7 +224,7 @@ class Schemas:
     def _describe_models_by_alias(self, indices: list[int], by_alias: bool | None) -> None:
         inputs: list[tuple[int, Any, Any]] = []
         sent = [self._asked[index][0] for index in indices if self._asked[index][1] != "request"]
-        generator = _generator(sent, by_alias)
+        generator = _generator(sent, by_alias, self._describe_stranger)
         for index in indices:
             kind, asked = self._asked[index]
             mode = "validation" if asked == "request" else "serialization"
@@ -200,6 +246,36 @@ class Schemas:
         merged = self._merge(found, whole.get("$defs", {}))["found"]
         for (index, _, _), schema in zip(inputs, merged, strict=True):
             self._found[index] = schema
+
+    def _of_stranger(self, kind: Any) -> Schema:
+        """Describes a type that msgspec doesn't support; its schema hook."""
+        return self._describe_stranger(kind, is_sent=self._is_sent)
+
+    def _describe_stranger(self, kind: Any, *, is_sent: bool) -> Schema:
+        if is_file(kind):
+            return file_schema()
+        encoded = self._codecs.find_json_type(kind, is_sent=is_sent)
+        if encoded is None:
+            return {}
+        if encoded is Any:
+            return {"title": kind.__name__}
+        for each, number in self._encoded:
+            if each == encoded:
+                return {_ENCODED: number}
+        return msgspec.json.schema(encoded)
+
+    def _insert_encoded(self, value: Any, within: tuple[int, ...]) -> None:
+        """Inserts the schemas of what encoders return."""
+        if isinstance(value, dict):
+            number = value.pop(_ENCODED, None)
+            if number is not None and number not in within:
+                schema = self.get(number)
+                self._insert_encoded(schema, (*within, number))
+                value.update({**schema, **value})
+            value = [*value.values()]
+        if isinstance(value, (list, tuple)):
+            for each in value:
+                self._insert_encoded(each, within)
 
     def _merge(self, schema: Any, components: dict[str, Schema]) -> Any:
         """Adds components; one with a name taken by another schema gets a number."""
@@ -300,21 +376,17 @@ def _is_same(
     return bool(one == other)
 
 
-def _of_stranger(kind: Any) -> Schema:
-    """Describes a type that msgspec doesn't support."""
-    return file_schema() if is_file(kind) else {}
-
-
-def _generator(sent: Iterable[Any], by_alias: bool | None) -> Any:
-    """Returns pydantic's generator, with a schema for uploaded files.
+def _generator(sent: Iterable[Any], by_alias: bool | None, describe: Callable[..., Schema]) -> Any:
+    """Returns pydantic's generator, with schemas for uploaded files and classes with an encoder.
 
     Args:
         sent: The types of responses.
         by_alias: Whether their fields are sent by alias; None if each model says so itself.
+        describe: Describes a class that pydantic doesn't know.
     """
 
     def handle(self: Any, schema: Any, error_info: str) -> Any:
-        return file_schema() if is_file(schema.get("cls")) else {}
+        return describe(schema.get("cls"), is_sent=self.mode == "serialization")
 
     members = {"handle_invalid_for_json_schema": handle, "plain": plain_dataclasses(sent)}
     members["is_by_alias"] = by_alias

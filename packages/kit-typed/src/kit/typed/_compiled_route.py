@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from kit.interface import METHOD_NAME_ALL, Context, RouterRoute, ValidationProblem
+from kit.interface import METHOD_NAME_ALL, Codecs, Context, RouterRoute, ValidationProblem
 from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
 
@@ -28,17 +28,26 @@ class CompiledRoute:
         status: The status of its result, or None.
         method: The method.
         pattern: The whole pattern.
+        codecs: The encoders and decoders of the app.
 
     Attributes:
         resolution: The sources of its values, without overrides.
         handler: The function that handles its requests.
     """
 
-    def __init__(self, signature: Signature, status: int | None, method: str, pattern: str) -> None:
+    def __init__(
+        self,
+        signature: Signature,
+        status: int | None,
+        method: str,
+        pattern: str,
+        codecs: Codecs,
+    ) -> None:
         self._signature = signature
         self._status = status
         self._method = method
         self._pattern = pattern
+        self._codecs = codecs
         self._overrides: list[Mapping[Any, Signature]] = []
         self._endpoint = self._compile()
         self.resolution = self._endpoint.resolution
@@ -50,7 +59,9 @@ class CompiledRoute:
 
     def _compile(self) -> CompiledEndpoint:
         overrides = {key: value for each in self._overrides for key, value in each.items()}
-        resolution = Resolution(self._signature, self._method, self._pattern, overrides)
+        resolution = Resolution(
+            self._signature, self._method, self._pattern, overrides, self._codecs
+        )
         return CompiledEndpoint(resolution, self._status)
 
     def override(self, overrides: Mapping[Any, Signature]) -> None:
@@ -154,7 +165,7 @@ class CompiledRoute:
         for source in resolution.sources:
             if source.target not in validates:
                 same = [each for each in resolution.sources if each.target == source.target]
-                validates[source.target] = documented_type(same)
+                validates[source.target] = documented_type(same, self._codecs.decoders)
         if resolution.body is not None:
             validates["json"] = resolution.body.documented_type
             attach(handler, body_required=resolution.body.default is REQUIRED)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from kit.interface import ValidationTarget
+from kit.interface import Codecs, ValidationTarget
 from kit.router.patterns import parse_parameter, split_pattern
 
 from ._calls import MANAGED, Arguments, ContextValue, DependencyCall
@@ -49,6 +49,7 @@ class Resolution:
         method: Upper-case method of the route, or `ALL`.
         pattern: Its whole pattern.
         overrides: Functions that replace dependencies.
+        codecs: The encoders and decoders of the app.
 
     Attributes:
         sources: The parts that are read from the request, except a JSON body.
@@ -71,6 +72,7 @@ class Resolution:
         method: str,
         pattern: str,
         overrides: Mapping[Any, Signature],
+        codecs: Codecs,
     ) -> None:
         self.signature = signature
         self.method = method
@@ -84,6 +86,7 @@ class Resolution:
         self.takes_context = False
         self.functions: set[Any] = set()
         self._overrides = overrides
+        self._codecs = codecs
         self._in_path = dict(_parameters(pattern))
         self._locals = {"c"}
         self._provided: dict[Any, DependencyCall] = {}
@@ -91,9 +94,9 @@ class Resolution:
         self.arguments, _ = self._arguments(signature, "function")
         if self.body is not None:
             self._check_bodies(self.body)
-            self.body.finish()
+            self.body.finish(codecs)
         for source in self.sources:
-            source.finish()
+            source.finish(codecs)
         for source in self.sources:
             if source.is_model:
                 same = [each.names for each in self.sources if each.target == source.target]
@@ -139,7 +142,7 @@ class Resolution:
             return self._value(signature, parameter, parameter.marker)
         if is_connection(parameter):
             return self._connection(signature, parameter)
-        kind = classify(parameter.annotation)
+        kind = classify(parameter.annotation, self._codecs.decoders)
         if kind == "context" and parameter.marker is None:
             self.takes_context = True
             return "c"
@@ -301,7 +304,8 @@ class Resolution:
         signature.refuse(
             f"the parameter {name!r} has the type {shown}, which can't be read from a request: "
             f"write {name}: Annotated[{shown}, Depends(function)] for what a function provides, "
-            "with Env() in place of Depends() for a value of c.env, or Var() for a variable"
+            "with Env() in place of Depends() for a value of c.env, or Var() for a variable; or "
+            f"give the app a decoder: Kit(decoders={{{shown}: function}})"
         )
 
     def _add_to_source(

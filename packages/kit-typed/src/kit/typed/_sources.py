@@ -17,7 +17,7 @@ import msgspec
 from msgspec import inspect
 
 from kit.authoring.models import check_union, find_model
-from kit.interface import ValidationTarget
+from kit.interface import Codecs, ValidationTarget
 from kit.validator.schemas import Schema, get_schema
 
 from ._markers import Dependency, Env, Marker, Var
@@ -178,15 +178,15 @@ class Source:
         names = (name for field in self.schema.fields for name in field[:2])
         return frozenset(name for name in names if name is not None)
 
-    def finish(self) -> None:
+    def finish(self, codecs: Codecs) -> None:
         """Creates the type, now that all fields are known."""
         for field in self.fields:
             kind = field.annotation
             if self.is_model and field.default is not REQUIRED:
                 kind = without_none(kind)
-            _check_decodable(field, kind)
+            _check_decodable(field, kind, codecs)
         self.type = kind if self.is_model else _struct(self.target, self.fields, self.signature)
-        self.schema = _schema(self.fields[0], self.type, is_json=False)
+        self.schema = _schema(self.fields[0], self.type, codecs, is_json=False)
         fields = self.schema.fields
         self.lists = frozenset(each.key for each in fields if each.takes_list)
         self.contents = frozenset(each.key for each in fields if each.takes_content)
@@ -254,10 +254,10 @@ class JsonBody:
         """The type for the documentation: with None if the body is optional."""
         return self.type if self.default is REQUIRED else self.type | None
 
-    def finish(self) -> None:
+    def finish(self, codecs: Codecs) -> None:
         """Creates the type, now that all fields are known."""
         for field in self.fields:
-            _check_decodable(field, field.annotation)
+            _check_decodable(field, field.annotation, codecs)
         self.default = REQUIRED if self.embed else self.fields[0].default
         if self.embed and any(find_model(field.annotation) is not None for field in self.fields):
             self.type = _pydantic_model(self.fields, self.signature)
@@ -266,7 +266,7 @@ class JsonBody:
         else:
             self.type = self.fields[0].annotation
         self.is_absent_if_null = self.default is not REQUIRED and not allows_none(self.type)
-        self.schema = _schema(self.fields[0], self.type, is_json=True)
+        self.schema = _schema(self.fields[0], self.type, codecs, is_json=True)
 
     def is_absent(self, content: bytes) -> bool:
         """Returns whether JSON stands for an absent body, which has a default."""
@@ -332,14 +332,14 @@ def struct_name(target: str, signature: Signature) -> str:
     return "".join(words) or "Values"
 
 
-def _schema(field: Field, kind: Any, *, is_json: bool) -> Schema:
+def _schema(field: Field, kind: Any, codecs: Codecs, *, is_json: bool) -> Schema:
     try:
-        return get_schema(kind, is_json=is_json)
+        return get_schema(kind, is_json=is_json, codecs=codecs)
     except Exception as error:
         _refuse(field, error)
 
 
-def _check_decodable(field: Field, kind: Any) -> None:
+def _check_decodable(field: Field, kind: Any, codecs: Codecs) -> None:
     """Rejects a type that can't be built from text or JSON, with the name of the parameter."""
     _check_fields(field, kind)
     try:
@@ -351,9 +351,15 @@ def _check_decodable(field: Field, kind: Any) -> None:
     except Exception as error:
         _refuse(field, error)
     if not field.is_file:
-        unknown = next(_unknown(node, set()), None)
-        if unknown is not None:
-            _refuse(field, f"neither msgspec nor pydantic can decode {unknown.__qualname__}")
+        for each in _unknown(node, set()):
+            if each in codecs.decoders:
+                continue
+            name = each.__qualname__
+            _refuse(
+                field,
+                f"neither msgspec nor pydantic can decode {name}: give the app a decoder, "
+                f"Kit(decoders={{{name}: function}})",
+            )
 
 
 def _check_fields(field: Field, kind: Any) -> None:

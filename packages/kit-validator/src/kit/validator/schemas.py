@@ -38,7 +38,7 @@ from kit.authoring.models import (
     with_defaults,
 )
 from kit.authoring.numerals import checked, is_of_collisions
-from kit.interface import FieldError, HTTPException
+from kit.interface import Codecs, FieldError, HTTPException
 
 from ._problems import (
     OBJECTS,
@@ -137,12 +137,13 @@ class Schema(NamedTuple):
         return ", ".join(sorted({each.header for each in self.fields if each.header}))
 
 
-def get_schema(kind: Any, *, is_json: bool) -> Schema:
+def get_schema(kind: Any, *, is_json: bool, codecs: Codecs | None = None) -> Schema:
     """Returns the schema of a type.
 
     Args:
         kind: A type that msgspec or pydantic supports.
         is_json: Whether its values are built from JSON, or else from names and values.
+        codecs: The decoders of an app, for classes that msgspec doesn't know.
 
     Raises:
         TypeError: If the type can't be built from such data.
@@ -154,10 +155,12 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
         return _model_schema(kind, model, is_json=is_json)
     check_union(kind)
     node = bare(inspect.type_info(kind))
-    if isinstance(node, inspect.CustomType):
+    decoders = {} if codecs is None else codecs.decoders
+    if isinstance(node, inspect.CustomType) and node.cls not in decoders:
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
-        decode = checked(msgspec.json.Decoder(kind).decode, kind, is_json=True)
+        hook = None if codecs is None or not decoders else codecs.dec_hook
+        decode = checked(msgspec.json.Decoder(kind, dec_hook=hook).decode, kind, is_json=True)
         return Schema(
             with_defaults(decode, kind),
             lambda value, error: (
@@ -166,9 +169,10 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
                 else errors_of_json(node, JsonProbe(decode), value, error)
             ),
         )
-    load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
+    hook = None if codecs is None or not decoders else codecs.dec_hook_of_text
+    load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False, dec_hook=hook)
     if _is_array(node):
-        node, load = _by_name(node)
+        node, load = _by_name(node, hook)
     load = checked(load, kind, is_json=False)
     choices = [bare(each) for each in node.types] if is_union(node) else [node]
     if not any(isinstance(each, _NAMED) for each in choices):
@@ -311,8 +315,14 @@ def _is_array(node: Any) -> bool:
     return isinstance(node, kinds) and not is_object(node)
 
 
-def _by_name(node: Any) -> tuple[inspect.Type, Callable[[Any], Any]]:
+def _by_name(
+    node: Any, hook: Callable[[Any, Any], Any] | None
+) -> tuple[inspect.Type, Callable[[Any], Any]]:
     """Builds named tuples and array-like Structs from names, which msgspec doesn't support.
+
+    Args:
+        node: The type.
+        hook: The `dec_hook` for it.
 
     Returns:
         The type of the data, and a function that builds a value from them.
@@ -327,7 +337,8 @@ def _by_name(node: Any) -> tuple[inspect.Type, Callable[[Any], Any]]:
     keep_if_unsafe(twin, hints.values())
 
     def load(values: Mapping[str, Any]) -> Any:
-        return kind(**msgspec.structs.asdict(msgspec.convert(values, twin, strict=False)))
+        built = msgspec.convert(values, twin, strict=False, dec_hook=hook)
+        return kind(**msgspec.structs.asdict(built))
 
     return inspect.type_info(twin), load
 
