@@ -79,17 +79,39 @@ class Row:
 
 INT, QUERY = "one int parameter", "five query parameters"
 BODY, DEPENDENCIES = "body of ten fields", "three dependencies"
+FILTERED, PAGE = "filtered row", "100 filtered rows"
 FOUND = {"page": 2, "limit": 10, "ratio": 0.5, "q": "dune", "exact": True}
+
+
+async def settings() -> str:
+    return "dsn"
+
+
+@dataclass
+class StoredUser:
+    """A row of a database, of which one column is never sent."""
+
+    id: int
+    name: str
+    email: str
+    password: str
+
+
+USERS = [StoredUser(number, f"user {number}", "a@b.example", "s3cret") for number in range(100)]
+
+
+def _shown(user: StoredUser) -> dict[str, Any]:
+    return {"id": user.id, "name": user.name, "email": user.email}
+
+
 ROWS = (
     Row(INT, "/items/42", {"id": 42}),
     Row(QUERY, "/search?page=2&limit=10&ratio=0.5&q=dune&exact=true", FOUND),
     Row(BODY, "/items", ITEM, "POST", json.dumps(ITEM).encode()),
     Row(DEPENDENCIES, "/me", {"user": "user of pool of dsn"}),
+    Row(FILTERED, "/users/7", _shown(USERS[7])),
+    Row(PAGE, "/users", [*map(_shown, USERS)]),
 )
-
-
-async def settings() -> str:
-    return "dsn"
 
 
 def by_hand() -> Any:
@@ -138,6 +160,14 @@ def by_hand() -> Any:
         pool = f"pool of {dsn}"
         return c.json({"user": f"user of {pool}"})
 
+    @app.get("/users/:id")
+    async def read_user(c: Context) -> Any:
+        return c.json(_shown(USERS[int(c.req.param("id") or "")]))
+
+    @app.get("/users")
+    async def list_users(c: Context) -> Any:
+        return c.json([*map(_shown, USERS)])
+
     return app
 
 
@@ -158,6 +188,11 @@ def kit() -> Any:
         language: str
         rating: float
         note: str | None
+
+    class User(msgspec.Struct):
+        id: int
+        name: str
+        email: str
 
     async def get_pool(dsn: Annotated[str, Depends(settings)]) -> str:
         return f"pool of {dsn}"
@@ -189,6 +224,16 @@ def kit() -> Any:
     async def me(user: Annotated[str, Depends(get_user)]) -> dict[str, str]:
         return {"user": user}
 
+    @app.get("/users/:id")
+    @typed(response=User)
+    async def read_user(id: int) -> StoredUser:
+        return USERS[id]
+
+    @app.get("/users")
+    @typed(response=list[User])
+    async def list_users() -> list[StoredUser]:
+        return USERS
+
     return app
 
 
@@ -207,6 +252,11 @@ def fastapi() -> Any:
         language: str
         rating: float
         note: str | None
+
+    class User(BaseModel):
+        id: int
+        name: str
+        email: str
 
     async def get_pool(dsn: Annotated[str, Depends(settings)]) -> str:
         return f"pool of {dsn}"
@@ -228,15 +278,23 @@ def fastapi() -> Any:
     async def me(user: Annotated[str, Depends(get_user)]) -> dict[str, str]:
         return {"user": user}
 
+    async def read_user(id: int) -> Any:
+        return USERS[id]
+
+    async def list_users() -> Any:
+        return USERS
+
     # The annotations of nested functions are text here, which FastAPI reads among the globals.
     names = {"Depends": Depends, "Item": Item, "get_pool": get_pool, "get_user": get_user}
-    for function in (get_pool, get_user, read, search, create, me):
+    for function in (get_pool, get_user, read, search, create, me, read_user, list_users):
         _resolve(function, names)
     app = FastAPI(openapi_url=None)
     app.get("/items/{id}")(read)
     app.get("/search")(search)
     app.post("/items")(create)
     app.get("/me")(me)
+    app.get("/users/{id}", response_model=User)(read_user)
+    app.get("/users", response_model=list[User])(list_users)
     return app
 
 
@@ -244,6 +302,7 @@ def litestar() -> Any:
     import msgspec
     from litestar import Litestar, get, post
     from litestar.di import Provide
+    from litestar.dto import DataclassDTO, DTOConfig
 
     class Item(msgspec.Struct):
         id: int
@@ -275,7 +334,14 @@ def litestar() -> Any:
     async def me(user: str) -> dict[str, str]:
         return {"user": user}
 
-    for function in (get_pool, get_user, read, search, create, me):
+    async def read_user(id: int) -> StoredUser:
+        return USERS[id]
+
+    async def list_users() -> list[StoredUser]:
+        return USERS
+
+    shown = DataclassDTO[Annotated[StoredUser, DTOConfig(exclude={"password"})]]
+    for function in (get_pool, get_user, read, search, create, me, read_user, list_users):
         _resolve(function, {"Item": Item})
     provided = {"dsn": Provide(settings), "pool": Provide(get_pool), "user": Provide(get_user)}
     handlers = [
@@ -283,6 +349,8 @@ def litestar() -> Any:
         get("/search")(search),
         post("/items", status_code=200)(create),
         get("/me", dependencies=provided)(me),
+        get("/users/{id:int}", return_dto=shown)(read_user),
+        get("/users", return_dto=shown)(list_users),
     ]
     return Litestar(handlers, openapi_config=None)
 
@@ -369,7 +437,7 @@ class Framework:
     """
 
     make: Callable[[], Any]
-    rows: tuple[str, ...] = field(default=(INT, QUERY, BODY, DEPENDENCIES))
+    rows: tuple[str, ...] = field(default=(INT, QUERY, BODY, DEPENDENCIES, FILTERED, PAGE))
 
 
 FRAMEWORKS: dict[str, Framework] = {

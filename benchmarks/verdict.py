@@ -53,6 +53,7 @@ MOST_OF_RAW_SERVED = 1.06
 MOST_OF_BY_HAND = 1.6
 MOST_OF_STARLETTES_START = dict(zip(start.STAGES, (0.6, 0.9), strict=True))
 LEAST_OF_TYPED_PEERS = {typed_apps.FASTAPI: 4.0, typed_apps.LITESTAR: 2.0}
+LEAST_OF_FILTERED = 4.0
 MOST_GROWN_BYTES = 2_000_000
 # Flat and linear, with room for caches of the processor, which large tables and bodies leave.
 MOST_OF_SMALLEST_TABLE = 1.5
@@ -229,7 +230,9 @@ def of_typed(figures: typed.Figures) -> Iterator[Criterion]:
     if ratio is not None:
         yield at_most(f"{typed_apps.INT}: kit-typed / by hand", MOST_OF_BY_HAND, ratio)
     for row in figures.seconds:
+        is_filtered = row in (typed_apps.FILTERED, typed_apps.PAGE)
         for name, least in LEAST_OF_TYPED_PEERS.items():
+            least = LEAST_OF_FILTERED if is_filtered else least
             ratio = figures.ratio(row, name)
             if ratio is not None:
                 yield at_least(f"{row}: {name} / kit-typed", least, ratio)

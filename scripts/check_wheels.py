@@ -116,6 +116,7 @@ def main() -> None:
             *("uv", "pip", "install", "--quiet", "--python", python, "--constraint", pins),
             *wheels,
             "markupsafe",  # what kit.html asks for, whose types are checked
+            "sqlalchemy[asyncio]",  # the same for kit.pages.sqlalchemy
             *checkers,
             *publishing,
         )

@@ -48,6 +48,7 @@ from kit.csrf import csrf
 from kit.etag import etag
 from kit.factory import create_factory, create_middleware
 from kit.health import health
+from kit.interface import ProblemError
 from kit.ip_restriction import ip_restriction
 from kit.jwk import jwk, verify_with_jwks
 from kit.jwt import jwt, sign
@@ -57,6 +58,7 @@ from kit.mcp import mcp
 from kit.method_not_allowed import method_not_allowed
 from kit.metrics import metrics
 from kit.opentelemetry import opentelemetry
+from kit.problem_details import problem_details
 from kit.rate_limit import MemoryStore, rate_limit
 from kit.request_id import request_id
 from kit.secure_headers import secure_headers
@@ -988,6 +990,11 @@ async def _(function: Any) -> str:
             c.execution_ctx.wait_until(work)
         return c.text("")
 
+    return await served(handler)
+
+
+async def served(handler: Any) -> str:
+    """Calls an app as a server does, until the work after the response has ended."""
     app: Kit[Any, Any] = Kit()
     app.get("/", handler)
     sent: list[Any] = []
@@ -1001,6 +1008,29 @@ async def _(function: Any) -> str:
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
     await app(scope, receive, send)
     return str(sent[0]["status"])
+
+
+@option("kit:Context.after_success(function)", 0, None)
+async def _(function: Any) -> str:
+    def handler(c: Context) -> Response:
+        c.after_success(function)
+        return c.text("")
+
+    return await served(handler)
+
+
+@option("kit:Kit.format_errors(function)", 2, made(lambda: HTTPException(418)), None, plain=True)
+async def _(function: Any) -> str:
+    return await seen(Kit[Any, Any]().get("/", fail).format_errors(function))
+
+
+@option(
+    "kit.problem_details:problem_details(types)", 2, made(lambda: ProblemError(418)), plain=True
+)
+async def _(function: Any) -> str:
+    app: Kit[Any, Any] = Kit().get("/", fail)
+    problem_details(app, types={ValueError: function})
+    return await seen(app)
 
 
 @option(
@@ -1336,8 +1366,6 @@ NOT_IN_THE_TABLE = {
     "kit.channels.testing:BackendConformance.run(test)": _TOOL,
     "kit.channels:Subscription(enter)": _TOOL,
     "kit.channels:Subscription(leave)": _TOOL,
-    "kit.concurrency:DetachedTask(on_end)": _TOOL,
-    "kit.concurrency:DetachedTask(work)": _TOOL,
     "kit.concurrency:ResumableRead(start)": _TOOL,
     "kit.rsgi:serve(app)": _TOOL,
     "kit.rsgi:start_lifespan(app)": _TOOL,
@@ -1350,11 +1378,16 @@ NOT_IN_THE_TABLE = {
     "kit.authoring.bodies:read_within(current)": _TOOL,
     "kit.authoring.bodies:read_within(enter)": _TOOL,
     "kit.authoring.maybe_await:call(function)": _TOOL,
+    "kit.authoring.tasks:DetachedTask(on_end)": _TOOL,
+    "kit.authoring.tasks:DetachedTask(work)": _TOOL,
+    "kit.authoring.tasks:start_task(work)": _TOOL,
     "kit.http.conditional:evaluate(get)": _TOOL,
     "kit.http.conditional:range_applies(get)": _TOOL,
     "kit.authoring.credentials:compare_by_hash_function(hash_function)": _SAME,
     "kit.authoring.request_var:RequestVar.run(next)": _TOOL,
     "kit.authoring.models:with_defaults(load)": _TOOL,
+    "kit.authoring.recursive_types:with_parts(hook)": _TOOL,
+    "kit.authoring.whole_numbers:decode_again(decode)": _TOOL,
     "kit.authoring.numerals:checked(load)": _TOOL,
     "kit.authoring.instrumentation:Observation(report)": _TOOL,
     "kit.authoring.instrumentation:unless(excludes)": _TOOL,
@@ -1367,6 +1400,8 @@ NOT_IN_THE_TABLE = {
     "kit.jwt:CurrentUser(required)": _SAME,
     "kit.lifespan:Lifespan(open)": _TOOL,
     "kit.lifespan:Lifespan.mount(open)": _TOOL,
+    "kit.pages:NumberedPage.map(function)": "plain, as that of map()",
+    "kit.pages:Page.map(function)": "plain, as that of map()",
     "kit.session.testing:SessionStoreConformance.run(test)": _TOOL,
     "kit.session:Session(on_invalid)": _SAME,
     "kit.streaming:SSEStreamingApi.on_abort(callback)": "called like the callback of a stream",

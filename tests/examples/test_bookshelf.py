@@ -146,12 +146,12 @@ def test_wrong_content_type(api: httpx.Client) -> None:
     for given in ("text/plain", "application/x-www-form-urlencoded"):
         sent = api.post("/api/books", content=b"{}", headers={**TOKEN, "content-type": given})
         expected = f"Content-Type is {given!r}, expected application/json"
-        assert message(sent)[0] == 400
+        assert message(sent)[0] == 415
         assert expected in message(sent)[1]
     cover = api.put(
         "/api/books/1/cover", content=b"x", headers={**TOKEN, "content-type": "image/png"}
     )
-    assert message(cover)[0] == 400
+    assert message(cover)[0] == 415
 
 
 def test_duplicate_isbn(api: httpx.Client) -> None:
@@ -225,7 +225,7 @@ def test_bad_cover(api: httpx.Client) -> None:
     most = 5 * 1024 * 1024
     assert put(files={"cover": ("c.png", b"x" * (most + 1), "image/png")})[0] == 413
     assert put(files={"cover": ("c.png", b"x" * (most * 2), "image/png")})[0] == 413
-    assert put(json={})[0] == 400
+    assert put(json={})[0] == 415
     assert api.get("/api/books/1/cover").status_code == 404
 
 

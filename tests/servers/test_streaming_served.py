@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import importlib.util
 import os
 import signal
 import socket
 import subprocess
+import sys
 import textwrap
 import time
 from collections import deque
@@ -26,12 +29,17 @@ MIB = 1024 * 1024
 APP = textwrap.dedent(
     """
     import os
+    from collections.abc import AsyncIterator
     from contextlib import aclosing
+    from typing import Annotated
 
     from anyio import sleep
+    from msgspec import Struct
 
-    from kit import Kit, Response
+    from kit import HTTPException, Kit, Response
+    from kit.openapi import openapi
     from kit.streaming import stream, stream_sse, stream_text
+    from kit.typed import Header, ServerSentEvent, typed
 
 
     def trace(text):
@@ -192,6 +200,50 @@ APP = textwrap.dedent(
                 trace("finally quiet")
 
         return stream_sse(c, write, keep_alive=0.01)
+
+
+    openapi(app)
+
+
+    class Count(Struct):
+        number: int
+
+
+    @app.get("/typed/events")
+    @typed
+    async def typed_events(
+        last_event_id: Annotated[str | None, Header()] = None,
+    ) -> AsyncIterator[ServerSentEvent[Count]]:
+        first = int(last_event_id or 0) + 1
+        for number in range(first, first + 3):
+            yield ServerSentEvent(Count(number), event="count", id=str(number))
+            await sleep(0.001)
+
+
+    @app.get("/typed/missing")
+    @typed
+    async def missing() -> AsyncIterator[Count]:
+        await sleep(0.001)
+        raise HTTPException(404, "missing")
+        yield
+
+
+    @app.get("/typed/broken")
+    @typed
+    async def typed_broken() -> AsyncIterator[Count]:
+        yield Count(1)
+        await sleep(0.05)
+        raise ValueError("broken items")
+
+
+    @app.get("/typed/quiet/:name")
+    @typed(keep_alive=0.01)
+    async def typed_quiet(name: str) -> AsyncIterator[Count]:
+        try:
+            yield Count(1)
+            await sleep(3600)
+        finally:
+            trace(f"finally {name}")
     """
 )
 
@@ -389,3 +441,82 @@ def test_keep_alive(server: Server, client: httpx.Client) -> None:
         lines = response.iter_lines()
         assert [next(lines) for _ in range(3)] == [": keep-alive"] * 3
     until(lambda: "finally quiet" in server.trace, "the callback to be cancelled")
+
+
+def test_typed_events(client: httpx.Client) -> None:
+    response = client.get("/typed/events", headers={"last-event-id": "7"})
+    assert response.headers["content-type"] == "text/event-stream"
+    assert response.text == "".join(
+        f'event: count\ndata: {{"number":{number}}}\nid: {number}\n\n' for number in (8, 9, 10)
+    )
+    lines = client.get("/typed/events", headers={"accept": "application/jsonl"})
+    assert lines.headers["content-type"] == "application/jsonl"
+    assert lines.text == '{"number":1}\n{"number":2}\n{"number":3}\n'
+    assert client.head("/typed/events").content == b""
+
+
+def test_typed_stream_that_fails_before_it_begins(client: httpx.Client) -> None:
+    response = client.get("/typed/missing")
+    assert (response.status_code, response.text) == (404, "missing")
+
+
+@pytest.mark.parametrize("accept", ["application/jsonl", "text/event-stream"])
+def test_typed_stream_that_breaks(server: Server, client: httpx.Client, accept: str) -> None:
+    # Over RSGI, which can't abort a response, it never ends.
+    with pytest.raises((httpx.RemoteProtocolError, httpx.ReadTimeout)):
+        client.get("/typed/broken", headers={"accept": accept}, timeout=2)
+    until(lambda: "ValueError: broken items" in server.log.read_text(), "the error")
+
+
+@pytest.mark.parametrize("accept", ["application/jsonl", "text/event-stream"])
+def test_typed_stream_whose_client_leaves(
+    server: Server, client: httpx.Client, accept: str
+) -> None:
+    faults = server.log.read_text().count("Traceback")
+    name = accept.replace("/", "_")
+    with client.stream("GET", f"/typed/quiet/{name}", headers={"accept": accept}) as response:
+        lines = response.iter_lines()
+        assert next(lines).endswith('{"number":1}')
+        if accept == "text/event-stream":
+            assert [next(lines) for _ in range(3)] == ["", ": keep-alive", ": keep-alive"]
+    until(lambda: f"finally {name}" in server.trace, "the generator to be cancelled")
+    assert client.get("/").text == "alive"
+    assert server.log.read_text().count("Traceback") == faults, server.log.read_text()
+
+
+@pytest.fixture(scope="module")
+def generated(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The module that `kit client` writes for the app."""
+    file = tmp_path_factory.mktemp("client") / "counts_client.py"
+    command = [sys.executable, "-m", "kit", "client", "app.py:app", f"--output={file}"]
+    environment = {**os.environ, "KIT_TRACE": os.devnull}
+    subprocess.run(command, cwd=server.trace_file.parent, env=environment, check=True)
+    spec = importlib.util.spec_from_file_location("counts_client", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["counts_client"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_client(server: Server, generated: Any) -> None:
+    expected = [generated.Count(number=number) for number in (4, 5, 6)]
+
+    async def read() -> list[Any]:
+        http = httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False, verify=False)
+        async with http, generated.AsyncClient(server.url, client=http) as api:
+            found = [item async for item in api.typed_events(last_event_id="3")]
+            with pytest.raises(generated.ClientError) as caught:
+                await anext(api.missing())
+            assert caught.value.status == 404
+            quiet = api.typed_quiet("generated")
+            assert await anext(quiet) == generated.Count(number=1)
+            await quiet.aclose()
+            return found
+
+    assert asyncio.run(read()) == expected
+    until(lambda: "finally generated" in server.trace, "the generator to be cancelled")
+    http = httpx.Client(timeout=PATIENCE_S, trust_env=False, verify=False)
+    with http, generated.Client(server.url, client=http) as api:
+        assert [*api.typed_events(last_event_id="3")] == expected

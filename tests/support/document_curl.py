@@ -29,6 +29,7 @@ _parser.add_argument("-b", "--cookie")
 _parser.add_argument("-u", "--user")
 _parser.add_argument("-i", "--include", action="store_true")
 _parser.add_argument("-I", "--head", action="store_true")
+_parser.add_argument("-g", "--globoff", action="store_true")
 _parser.add_argument("-s", "--silent", action="store_true")
 _parser.add_argument("-N", "--no-buffer", action="store_true")
 

@@ -15,6 +15,7 @@ import anyio
 
 from kit import Context, Kit, Limits, Response
 from kit.streaming import stream
+from kit.typed import typed
 
 SPOOL_BYTES = 10_000
 CHUNK = b"x" * 4096
@@ -119,6 +120,21 @@ def written(c: Context) -> Response:
     return stream(c, write)
 
 
+@typed
+async def yielded() -> AsyncIterator[str]:
+    with running("body"):
+        while True:
+            yield "x" * 4096
+
+
+@typed
+async def yielded_slowly() -> AsyncIterator[str]:
+    with running("body"):
+        while True:
+            yield "x" * 4096
+            await anyio.sleep(0)
+
+
 UPLOADS = {
     "raw": read_raw,
     "bytes": lambda c: c.req.bytes(),
@@ -132,6 +148,8 @@ DOWNLOADS = {
     "generated_plainly": generated_plainly,
     "waiting": waiting,
     "written": written,
+    "yielded": yielded,
+    "yielded_slowly": yielded_slowly,
 }
 
 

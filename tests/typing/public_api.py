@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import date
 from enum import Enum
@@ -24,10 +24,13 @@ from kit import (
     in_thread,
 )
 from kit.asgi import from_asgi
+from kit.combine import some
 from kit.interface import AsyncMiddleware, Handler, Middleware, Next, Router
 from kit.interface import Context as InterfaceContext
 from kit.interface import Response as AnyResponse
 from kit.router import LinearRouter, PatternRouter, RegExpRouter, SmartRouter, TrieRouter
+from kit.typed import Depends, Header
+from kit.typed import typed as typed_endpoint
 from kit.validator import RequestValidationError, validator
 
 
@@ -198,6 +201,32 @@ async def used_around(c: Context[Bindings, Variables], next: Next) -> None:
     await next()
 
 
+# Typed guards: whatever their functions return.
+
+
+def require(role: str) -> Callable[..., None]:
+    def check(user: Annotated[Variables, Depends(find_user)]) -> None: ...
+
+    return check
+
+
+async def find_user(token: Annotated[str, Header()]) -> Variables:
+    return {"user": 1}
+
+
+@bare.get("/guarded", use=Depends(find_user))
+@typed_endpoint
+async def guarded(user: Annotated[Variables, Depends(find_user)]) -> Variables:
+    return user
+
+
+@typed.get("/guarded", use=[Depends(require("admin")), third_party(header="x")])
+async def guarded_plain(c: Context[Bindings, Variables]) -> Response:
+    return c.json(c.get("user"))
+
+
+typed.use(Depends(find_user)).use("/admin/*", Depends(require("admin")), plain)
+bare.use(some(Depends(find_user), third_party(header="x")))
 bare.all("/used", answer, use=timed).delete(use=[])(answer)
 bare.post("/validated", use=validator("json", Bindings))(answer)
 

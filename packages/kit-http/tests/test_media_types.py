@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.http.media_types import is_compressible, is_json, media_type
+from kit.http.media_types import choose_media_type, is_compressible, is_json, media_type
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,34 @@ def test_media_type(content_type: str | None, expected: str, json: bool) -> None
 )
 def test_is_compressible(content_type: str | None, compressible: bool) -> None:
     assert is_compressible(content_type) is compressible
+
+
+LINES, EVENTS = "application/jsonl", "text/event-stream"
+
+
+@pytest.mark.parametrize(
+    ("accept", "chosen"),
+    [
+        (None, LINES),
+        ("", LINES),
+        ("*/*", LINES),
+        ("text/event-stream", EVENTS),
+        ("Text/Event-Stream", EVENTS),
+        ("text/event-stream;charset=utf-8", EVENTS),
+        ("text/*", EVENTS),
+        ("text/event-stream, */*", EVENTS),
+        ("*/*, text/event-stream", EVENTS),
+        ("text/event-stream;q=0.1, */*", LINES),
+        ("text/event-stream, application/jsonl", EVENTS),
+        ("application/jsonl, text/event-stream", LINES),
+        ("application/jsonl;q=0.5, text/event-stream;q=0.8", EVENTS),
+        ("*/*, application/jsonl;q=0", EVENTS),
+        ("text/*;q=0, */*", LINES),
+        ("application/*;q=0, text/event-stream;q=0", None),
+        ("text/html,application/xml;q=0.9,*/*;q=0.8", LINES),
+        ("application/json", None),
+        ("*/*;q=0", None),
+    ],
+)
+def test_choose_media_type(accept: str | None, chosen: str | None) -> None:
+    assert choose_media_type(accept, [LINES, EVENTS]) == chosen

@@ -48,6 +48,7 @@ NAMES = {
         "ParamStash",
         "Params",
         "PathBody",
+        "Problem",
         "ProblemError",
         "Request",
         "RequestValidationError",

@@ -71,7 +71,7 @@ def test_returned_type(function: Any, expected: Any) -> None:
 def test_function_without_facts() -> None:
     facts = get_facts(handler)
     assert facts == Facts()
-    assert facts == ({}, {}, (), {}, {}, False, "", {}, None)
+    assert facts == ({}, {}, (), {}, {}, False, "", {}, None, ())
     assert get_facts(None) == get_facts(42) == get_facts(Mock()) == Facts()
 
 

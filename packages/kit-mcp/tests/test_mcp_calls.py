@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import anyio
@@ -22,6 +22,7 @@ from kit.context_storage import context_storage, get_context
 from kit.mcp import mcp, tool
 from kit.openapi import describe
 from kit.request_id import request_id
+from kit.typed import ServerSentEvent, typed
 from kit.validator import validator
 
 JSON = {"content-type": "application/json"}
@@ -351,6 +352,15 @@ async def test_other_bytes_are_an_embedded_resource(kind: str):
     assert resource == {"uri": "http://localhost/a", "mimeType": kind.partition(";")[0]}
 
 
+async def test_items_of_a_stream_are_text():
+    @typed
+    async def items() -> AsyncIterator[ServerSentEvent[int]]:
+        yield ServerSentEvent(1)
+        yield ServerSentEvent(2)
+
+    assert text_of(await call(app_of(items), "ask")) == "1\n2\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -496,7 +506,8 @@ async def test_headers_are_those_of_the_mcp_request_but_for_what_describes_that(
     kept = ["authorization", "traceparent", "x-forwarded-for", "origin", *["cookie"] * cookies]
     expected = {name: sent[name] for name in kept}
     found = {**result["structuredContent"]}
-    assert found.pop("accept") == "application/json, text/*;q=0.9, */*;q=0.8"
+    accept = "application/json, application/jsonl, text/*;q=0.9, */*;q=0.8"
+    assert found.pop("accept") == accept
     assert found == expected
 
 

@@ -852,3 +852,47 @@ def test_results_of_endpoints_have_the_status_of_the_context(run: Run) -> None:
         return (await app.request("/")).status
 
     assert run(status) == 201
+
+
+class Chosen(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(json_schema_serialization_defaults_required=True)
+
+    user_name: str = pydantic.Field(alias="userName")
+    age: int | None
+    size: int = 1
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "required"),
+    [
+        ({}, {"user_name", "age", "size"}, {"user_name", "age", "size"}),
+        ({"by_alias": True}, {"userName", "age", "size"}, {"userName", "age", "size"}),
+        ({"by_alias": False}, {"user_name", "age", "size"}, {"user_name", "age", "size"}),
+        ({"exclude_none": True}, {"user_name", "size"}, {"user_name", "size"}),
+        ({"exclude_unset": True}, {"user_name", "age"}, {"user_name", "age"}),
+        (
+            {"exclude_defaults": True, "exclude_none": True, "by_alias": True},
+            {"userName"},
+            {"userName"},
+        ),
+    ],
+)
+def test_the_options_of_typed_results(
+    run: Run, options: dict[str, Any], names: set[str], required: set[str]
+) -> None:
+    def send() -> Chosen:
+        return Chosen(userName="ada", age=None)
+
+    app = Kit().get("/", typed(**options)(send))
+    document = document_of(app)
+    content = document["paths"]["/"]["get"]["responses"]["200"]["content"]
+    schema = content["application/json"]["schema"]
+
+    async def answer() -> Any:
+        return await (await app.request("/")).json()
+
+    sent = run(answer)
+    assert sent.keys() == names
+    assert fits(sent, schema, document)
+    component = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    assert set(component["required"]) == required

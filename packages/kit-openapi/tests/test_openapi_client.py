@@ -9,7 +9,7 @@ import importlib.util
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Literal
@@ -20,13 +20,14 @@ import pydantic
 import pytest
 from msgspec import Meta, Struct
 
+import kit.interface
 from kit import Context, File, HTTPException, Kit, Response
 from kit.bearer_auth import bearer_auth
 from kit.interface import Next, ProblemError
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
 from kit.openapi._client import generate
-from kit.typed import Form, typed
+from kit.typed import Body, Form, Partial, ServerSentEvent, typed
 from kit.validator import validator
 
 
@@ -154,7 +155,37 @@ def make_app() -> Kit:
     app.get("/unknown", unknown)
     app.get("/moved", moved)
     app.get("/import", text)
+    app.get("/shapes/:count", shapes)
+    app.post("/words", words)
+    app.patch("/paintings", change_painting)
     return app
+
+
+@typed
+async def shapes(count: int) -> AsyncIterator[Circle | ServerSentEvent[Square]]:
+    """Streams shapes."""
+    if count < 0:
+        raise ProblemError(409, "Conflict", left=3)
+    for number in range(count):
+        yield ServerSentEvent(Square(number), id=str(number)) if number % 2 else Circle(number)
+    yield ServerSentEvent(comment="that is all")
+
+
+@typed(status=202)
+async def words(login: Login) -> AsyncIterator[str]:
+    yield login.user_name
+    yield "one\u2028two\nthree"
+
+
+class Painting(Struct):
+    title: str
+    year: int | None = 1503
+    size_cm: tuple[int, int] = (77, 53)
+
+
+@typed
+async def change_painting(changes: Partial[Painting]) -> dict[str, object]:
+    return dict(changes)
 
 
 @describe(responses={200: dict[str, str | None]})
@@ -242,6 +273,24 @@ def use(written: ModuleType, run: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+@pytest.fixture
+def use_stream(written: ModuleType, run: Callable[..., Any]) -> Callable[..., Any]:
+    """Calls a method of the async client, and returns the items that it yields."""
+
+    def call(name: str, *args: Any) -> Any:
+        async def ask() -> list[Any]:
+            transport = httpx.ASGITransport(make_app())
+            async with (
+                httpx.AsyncClient(transport=transport) as http,
+                written.AsyncClient("http://api.test/", client=http) as api,
+            ):
+                return [each async for each in getattr(api, name)(*args)]
+
+        return run(ask)
+
+    return call
+
+
 @pytest.mark.once
 def test_text_is_formatted_and_type_checks(source: str, tmp_path: Path) -> None:
     file = tmp_path / "client.py"
@@ -319,10 +368,48 @@ def test_bodies_that_are_null_or_left_out(use: Callable[..., Any]) -> None:
     assert use("optional", body=[1]) == "[1]"
 
 
+def test_changes(use: Callable[..., Any], written: ModuleType) -> None:
+    """What is left out differs from null."""
+    assert use("change_painting", written.PaintingPatch(year=None)) == {"year": None}
+    assert use("change_painting", written.PaintingPatch(title="La Gioconda")) == {
+        "title": "La Gioconda"
+    }
+
+
 def test_forms(use: Callable[..., Any], written: ModuleType) -> None:
     assert use("upload", written.Upload(cover=b"123", note="n")) == ["cover", 3, "n"]
     form = written.Login(user_name="a", roles=["b", "c"])
     assert use("login", form) == form
+
+
+def test_streams(use_stream: Callable[..., Any], written: ModuleType) -> None:
+    circle, square = written.Circle, written.Square
+    assert use_stream("shapes", 3) == [circle(radius=0), square(side=1), circle(radius=2)]
+    assert use_stream("shapes", 0) == []
+    form = written.Login(user_name="ada")
+    assert use_stream("words", form) == ["ada", "one\u2028two\nthree"]
+
+
+def test_errors_of_streams(use_stream: Callable[..., Any], written: ModuleType) -> None:
+    with pytest.raises(written.ClientError) as caught:
+        use_stream("shapes", -1)
+    assert caught.value.status == 409
+    with pytest.raises(written.ClientError) as caught:
+        use_stream("shapes", "x")
+    assert isinstance(caught.value.problem, written.ValidationProblem)
+
+
+def test_lines_in_pieces(written: ModuleType) -> None:
+    pieces = [b'{"type":"cir', b'cle","radius":1}\n\n{"ty', b'pe":"circle","radius":2}']
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        assert request.headers["accept"] == "application/jsonl"
+        assert request.extensions["timeout"]["read"] is None
+        return httpx.Response(200, content=iter(pieces))
+
+    http = httpx.Client(transport=httpx.MockTransport(answer))
+    found = [*written.Client("http://api.test", client=http).shapes(2)]
+    assert found == [written.Circle(radius=1), written.Circle(radius=2)]
 
 
 def test_results(use: Callable[..., Any], written: ModuleType) -> None:
@@ -677,6 +764,63 @@ class Two(Struct, tag=2):
     y: int
 
 
+class Range(Struct):
+    low: int
+    high: int | None = None
+
+
+class Ranges(Struct):
+    range: Range | None = None
+    others: list[Range] = []
+    counts: dict[str, int] = {}
+    page: int = 1
+
+
+def test_objects_in_queries_and_forms(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.get("/", use=validator("query", Ranges))
+    @describe(operation_id="find", responses={200: Ranges})
+    async def find(c: Context) -> Response:
+        return c.json(c.req.valid("query"))
+
+    @app.post("/", use=validator("form", Ranges))
+    @describe(operation_id="send", responses={200: Ranges})
+    async def send(c: Context) -> Response:
+        return c.json(c.req.valid("form"))
+
+    call = served(app, "ranges_client", tmp_path, run)
+    module = sys.modules["ranges_client"]
+    low, both = module.Range(low=1), module.Range(low=2, high=3)
+    sent = module.Ranges(range=both, others=[low, both], counts={"a b": 5}, page=2)
+    found = call("find", range=sent.range, others=sent.others, counts=sent.counts, page=sent.page)
+    assert msgspec.to_builtins(found)["range"] == {"low": 2, "high": 3}
+    assert found == call("send", form=sent)
+    assert [each.low for each in found.others] == [1, 2]
+    assert found.counts == {"a b": 5}
+
+
+def test_raw_bodies_have_their_media_type(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.post("/save")
+    @typed
+    async def save(image: Annotated[bytes, Body(media_type="image/png")]) -> int:
+        return len(image)
+
+    @app.post("/any")
+    @typed
+    async def any_kind(image: Annotated[bytes, Body(media_type="image/*")], c: Context) -> int:
+        return len(image)
+
+    call = served(app, "raw_bodies_client", tmp_path, run)
+    module = sys.modules["raw_bodies_client"]
+    assert call("save", b"abc") == 3
+    with pytest.raises(module.ClientError) as caught:
+        call("any_kind", b"abc")
+    assert caught.value.status == 415  # the client can't know which one it is
+
+
 def test_tags_are_sent(run: Callable[..., Any], tmp_path: Path) -> None:
     app = Kit()
 
@@ -782,4 +926,4 @@ def test_none_is_sent_if_required(target: Any, run: Callable[..., Any], tmp_path
 
 
 def test_problem_type_is_exported() -> None:
-    assert Problem.__module__ == "kit.openapi"
+    assert Problem is kit.interface.Problem

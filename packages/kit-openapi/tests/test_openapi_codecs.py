@@ -144,7 +144,7 @@ def test_one_schema_if_both_forms_are_the_same() -> None:
 
     paths, schemas = build(app)
     assert schemas["Held"]["properties"] == {"id": {"type": "string"}}
-    assert [*schemas] == ["FieldError", "Held", "ValidationProblem"]
+    assert [*schemas] == ["FieldError", "Held", "Problem", "ValidationProblem"]
     (parameter,) = paths["/"]["get"]["parameters"]
     assert parameter["schema"] == {"type": "string"}
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from kit.combine import except_
 from kit.interface import Next
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
+from kit.typed import ServerSentEvent, typed
 from kit.validator import validator
 from kit.websocket import WebSocket, upgrade_websocket
 
@@ -577,3 +580,68 @@ def test_the_document_is_the_same_each_time() -> None:
 
     assert json.dumps(build(make())) == json.dumps(build(make()))
     assert [*build(make())["paths"]] == ["/b/{id}", "/a"]  # the order of the routes
+
+
+@typed
+async def stream_books() -> AsyncIterator[Book]:
+    """Streams books."""
+    yield Book("Emma")
+
+
+@typed
+async def stream_text() -> AsyncIterator[str]:
+    yield "text"
+
+
+@typed
+async def stream_days() -> AsyncIterator[ServerSentEvent[datetime.date]]:
+    yield ServerSentEvent(datetime.date(2026, 1, 2))
+
+
+@typed
+async def stream_anything() -> AsyncIterator[Any]:
+    yield None
+
+
+BOOK = {"$ref": "#/components/schemas/Book"}
+DAY = {"type": "string", "format": "date"}
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "item", "data"),
+    [
+        (
+            stream_books,
+            BOOK,
+            {"type": "string", "contentMediaType": "application/json", "contentSchema": BOOK},
+        ),
+        (stream_text, {"type": "string"}, {"type": "string"}),
+        (
+            stream_days,
+            DAY,
+            {"type": "string", "contentMediaType": "application/json", "contentSchema": DAY},
+        ),
+        (stream_anything, {}, {"type": "string"}),
+    ],
+)
+def test_streams(endpoint: Any, item: Any, data: Any) -> None:
+    app = Kit()
+    app.get("/", endpoint)
+    responses = operations(app)["GET /"]["responses"]
+    content = responses["200"]["content"]
+    assert content["application/jsonl"] == {"schema": {"type": "string"}, "x-itemSchema": item}
+    event = content["text/event-stream"]
+    assert event["schema"] == {"type": "string"}
+    assert event["x-itemSchema"]["properties"]["data"] == data
+    assert event["x-itemSchema"]["properties"].keys() == {"data", "event", "id", "retry"}
+    assert responses["406"]["description"]
+
+
+def test_described_streams() -> None:
+    app = Kit()
+    content = {"application/jsonl": {"itemSchema": Book}}
+    app.get("/", describe(responses={200: {"description": "Books", "content": content}})(read_book))
+    assert operations(app)["GET /"]["responses"]["200"] == {
+        "description": "Books",
+        "content": {"application/jsonl": {"schema": {"type": "string"}, "x-itemSchema": BOOK}},
+    }

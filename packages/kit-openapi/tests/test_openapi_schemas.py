@@ -563,7 +563,7 @@ def test_defaults_that_are_objects() -> None:
         "additionalProperties": False,
     }
     _, components = build(validator("json", Marked), validator("form", Marked), response=int)
-    assert [*components] == ["FieldError", "Marked", "ValidationProblem"]
+    assert [*components] == ["FieldError", "Marked", "Problem", "ValidationProblem"]
 
 
 def test_defaults_of_a_typed_endpoint_that_are_objects() -> None:
@@ -591,3 +591,40 @@ def test_a_type_that_parameters_and_a_body_share_keeps_its_defaults() -> None:
     assert document["components"]["schemas"]["Limits"]["properties"]["page"]["default"] is None
     parameters = document["paths"]["/"]["get"]["parameters"]
     assert "default" not in parameters[2]["schema"]
+
+
+class Chapter(pydantic.BaseModel):
+    title: str
+    number: int = pydantic.Field(alias="no")
+    parts: list[Chapter] = []
+
+
+class Volume(Struct):
+    first: Chapter
+    others: list[Chapter] = []
+
+
+def test_a_struct_with_a_model_in_it() -> None:
+    app = Kit()
+
+    @app.get("/volume")
+    @typed
+    def read_volume() -> Volume: ...
+
+    @app.get("/chapter")
+    @typed
+    def read_chapter() -> Chapter: ...
+
+    @app.get("/either")
+    @typed
+    def read_either() -> list[Circle | Chapter]: ...
+
+    document = build_document(app)
+    validate(document)
+    schemas = document["components"]["schemas"]
+    assert {*schemas} >= {"Volume", "Chapter"}
+    chapter = {"$ref": f"{REF}Chapter"}
+    assert schemas["Volume"]["properties"]["first"] == chapter
+    assert schemas["Volume"]["properties"]["others"]["items"] == chapter
+    assert {*schemas["Chapter"]["properties"]} == {"title", "number", "parts"}
+    assert schemas["Chapter"]["properties"]["parts"]["items"] == chapter

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import threading
 import time
@@ -28,6 +29,7 @@ from kit.testing import (
     SyncTestClient,
     sync_test_client,
 )
+from kit.typed import typed
 
 Make = Callable[..., SyncTestClient]
 
@@ -311,6 +313,30 @@ def test_endless_stream_is_closed_with_its_iterator(make: Make) -> None:
         next(body)
         body.close()
         assert trace == ["closed", "closed"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "first"), [("application/jsonl", b"0\n"), ("text/event-stream", b"data: 0\n\n")]
+)
+def test_endless_typed_stream(make: Make, accept: str, first: bytes) -> None:
+    trace: list[str] = []
+
+    @typed
+    async def numbers() -> AsyncIterator[int]:
+        try:
+            for number in itertools.count():
+                yield number
+                await anyio.sleep(0.001)
+        finally:
+            trace.append("closed")
+
+    with make(Kit().get("/", numbers)) as client:
+        body: Any = client.get(headers={"accept": accept}).body
+        assert next(body) == first
+        body.close()
+        assert trace == ["closed"]
+        next(client.get(headers={"accept": accept}).body)
+    assert trace == ["closed", "closed"]
 
 
 def test_streams_that_are_open_are_closed_with_the_client(make: Make) -> None:

@@ -15,7 +15,7 @@ import pydantic
 import pytest
 
 import kit.typed
-from kit import Kit
+from kit import Context, Kit, Next
 from kit.typed import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var, typed
 
 if TYPE_CHECKING:
@@ -201,8 +201,8 @@ def test_models_of_pydantic_are_not_embedded_beside_structs() -> None:
     with pytest.raises(TypeError) as caught:
         Kit().post("/", typed(pydantic_embedded))
     assert str(caught.value).endswith(
-        "): the parameters of its JSON body include a pydantic model, so pydantic has to know the "
-        f"types of all: Unable to generate pydantic-core schema for {Book!r}"
+        "): pydantic reads parameters of its JSON body, so it has to know the types of all that "
+        f"are read together: Unable to generate pydantic-core schema for {Book!r}"
     )
 
 
@@ -224,10 +224,6 @@ def two_markers(x: Annotated[int, Query(), Header()]) -> None: ...
 def marker_class(x: Annotated[int, Query]) -> None: ...
 def empty_depends(x: Annotated[int | None, Depends()]) -> None: ...
 def recursive(x: Annotated[int, Depends(lambda: None)]) -> None: ...
-def generator() -> Iterator[int]:
-    yield 1
-
-
 def uncalled(x: Annotated[int, Depends]) -> None: ...
 
 
@@ -252,19 +248,21 @@ def pydantic_alias(x: Annotated[int, pydantic.Field(alias="y")]) -> None: ...
 def pydantic_inner_default(x: Annotated[int, pydantic.Field(default=5)]) -> None: ...
 
 
-def validator(x: Annotated[str, pydantic.AfterValidator(str.strip)]) -> None: ...
+def variable_validator(
+    x: Annotated[str, Var(), annotated_types.Predicate(str.isdigit)],
+) -> None: ...
 
 
-def inner_validator(x: list[Annotated[str, pydantic.StringConstraints(to_upper=True)]]) -> None: ...
+def strict_int(x: pydantic.StrictInt) -> None: ...
+
+
+def strict_field(x: Annotated[int | None, pydantic.Field(strict=True)]) -> None: ...
 
 
 def wrong_rule(x: Annotated[int, annotated_types.Ge("a")]) -> None: ...
 
 
 def model_in_a_struct(x: HoldsModel) -> None: ...
-
-
-def finite(x: pydantic.FiniteFloat | None = None) -> None: ...
 
 
 broken.__annotations__["x"] = "1 + None"
@@ -277,11 +275,6 @@ FOREIGN = (
     ": write x: Annotated[..., marker] = default, with a marker of kit.typed, such as Query(ge=1), "
     "or Depends(function)"
 )
-NOT_APPLIED = (
-    ", which can't be applied to a single parameter: put it in a pydantic model and take all "
-    "fields of that, or check the value in a function for Depends()"
-)
-
 AT_DECORATION = [
     (later, f"the annotation of 'x' names 'NotDefined'{LATER}"),
     (for_checkers, f"the annotation of 'x' names 'Elsewhere'{LATER}"),
@@ -303,12 +296,11 @@ AT_DECORATION = [
     (pydantic_default, f"the default of 'x' is a FieldInfo of pydantic{FOREIGN}"),
     (pydantic_alias, "the annotation of 'x' has Field(alias=...): write the name in a marker"),
     (pydantic_inner_default, "the annotation of 'x' has a Field with a default: write the"),
-    (validator, "the annotation of 'x' has AfterValidator(func=<method 'strip' of 'str'"),
-    (inner_validator, "which can't be applied to a single parameter: put it in a pydantic"),
-    (finite, f"the annotation of 'x' has AllowInfNan(allow_inf_nan=False){NOT_APPLIED}"),
+    (variable_validator, "which pydantic alone applies, and only to what is read from a request"),
+    (strict_int, "has Strict(strict=True), with which no text is a value of the type: leave it"),
+    (strict_field, "with which no text is a value of the type: leave it out"),
     (wrong_rule, "the parameter 'x' can't be read: `ge` must be an int or float, got str"),
     (model_in_a_struct, "the parameter 'x' can't be read: a pydantic model is in it, so"),
-    (generator, "it yields or returns a context manager, so it can't be an endpoint: return"),
 ]
 
 
@@ -368,8 +360,11 @@ def test_public_names() -> None:
         "File",
         "Form",
         "Header",
+        "Partial",
         "Path",
         "Query",
+        "ResponseValidationError",
+        "ServerSentEvent",
         "Typed",
         "Var",
         "override",
@@ -415,3 +410,30 @@ def test_a_union_that_crashes_msgspec_is_refused(marker: Any) -> None:
     endpoint.__annotations__ = {"x": str, "return": list[int] | word}
     with pytest.raises(TypeError, match="the type of its result can't be documented: msgspec"):
         typed(endpoint)
+
+
+async def guards(c: Context, next: Next) -> None:
+    await next()
+
+
+async def guards_unannotated(c: Context, next) -> None:  # type: ignore[no-untyped-def]
+    await next()
+
+
+@pytest.mark.parametrize("function", [guards, guards_unannotated])
+def test_middleware_is_not_typed(function: Any) -> None:
+    with pytest.raises(TypeError, match=r"takes next, so it is middleware \(c, next\).*without"):
+        typed(function)
+    with pytest.raises(TypeError, match=r"takes next, so it is middleware \(c, next\).*Depends"):
+        Kit().use(Depends(function))
+
+
+async def test_a_value_may_be_named_next() -> None:
+    app = Kit()
+
+    @app.get("/")
+    @typed
+    def page(next: int = 1) -> int:
+        return next
+
+    assert await (await app.request("/?next=3")).text() == "3"

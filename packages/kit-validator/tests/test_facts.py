@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from kit import Context, Kit, Response
+from kit.interface import Problem
 from kit.interface.metadata import attach, get_facts
 from kit.validator import FieldError, ValidationProblem, validator
 
@@ -23,7 +24,8 @@ class Book:
 def test_the_type_of_the_part_and_the_answer(target: Any, kind: Any) -> None:
     facts = get_facts(validator(target, kind))
     assert facts.validates == {target: kind}
-    assert facts.responses == {400: ValidationProblem}
+    of_bodies = {415: Problem} if target in ("json", "form") else {}
+    assert facts.responses == {400: ValidationProblem, **of_bodies}
     assert (facts.provides, facts.security, facts.describes, facts.others) == ({}, (), {}, {})
 
 
@@ -70,4 +72,4 @@ async def test_the_document_is_of_its_type() -> None:
         ],
     }
     assert list(get_type_hints(ValidationProblem)) == list(document)
-    assert list(get_type_hints(FieldError)) == [*document["errors"][0], "target"]
+    assert list(get_type_hints(FieldError)) == [*document["errors"][0], "ctx", "target"]

@@ -364,8 +364,64 @@ async def test_json_that_does_not_fit(kind: Any) -> None:
     found = await errors_of_json(kind, {"ratio": [], "tags": ["a", 1, {}], "open": "maybe"})
     assert [path for path, _ in found] == ["page", "ratio", "tags[1]", "tags[2]", "open"]
     assert [path for path, _ in await errors_of_json(kind, [1])] == [""]
-    found = await errors("json", kind, headers={"content-type": "text/plain"}, body='{"page": 1}')
-    assert [path for path, _ in found] == ["page"]
+
+
+@pytest.mark.parametrize("kind", [*OBJECTS, dict[str, str], Page | None])
+@pytest.mark.parametrize(
+    ("target", "content_type", "body", "accepted"),
+    [
+        ("json", "text/plain", '{"page": 1}', "application/json"),
+        ("json", None, '{"page": 1}', "application/json"),
+        ("json", "application/x-www-form-urlencoded", "page=1", "application/json"),
+        (
+            "form",
+            "application/json",
+            "{}",
+            "multipart/form-data, application/x-www-form-urlencoded",
+        ),
+    ],
+)
+async def test_a_body_of_another_type_is_a_415(
+    kind: Any, target: Any, content_type: str | None, body: str, accepted: str
+) -> None:
+    """Also if all fields are optional: a body is never ignored."""
+    headers = {} if content_type is None else {"content-type": content_type}
+    response, _ = await send(target, kind, headers=headers, body=body.encode())
+    assert response.status == 415
+    assert response.headers["accept"] == accepted
+    assert "accept-patch" not in response.headers
+    problem = await response.json()
+    found = "There is no Content-Type" if content_type is None else f"is {content_type!r}"
+    assert problem["title"] == "Unsupported Media Type"
+    assert found in problem["detail"]
+    assert f"expected {accepted.replace(', ', ' or ')}" in problem["detail"]
+    response, _ = await send(target, kind, headers=headers, body=body.encode(), method="PATCH")
+    assert response.headers["accept-patch"] == accepted
+
+
+async def test_a_function_gets_no_body_of_another_type() -> None:
+    """As Hono's validator has it."""
+    for target in ("json", "form"):
+        headers = {"content-type": "text/plain"}
+        assert await valid(target, as_given, headers=headers, body="x") == {}
+
+
+@pytest.mark.parametrize("kind", ["application/vnd.api+json", "application/merge-patch+json"])
+async def test_other_types_of_json(kind: str) -> None:
+    headers = {"content-type": kind}
+    assert await valid("json", Page, headers=headers, body='{"page": 1}') == Page(1)
+
+
+async def test_no_body_is_no_body_of_another_type() -> None:
+    @dataclass
+    class Options:
+        page: int = 3
+
+    for target in ("json", "form"):
+        headers = {"content-type": "text/plain", "content-length": "0"}
+        for sent in ({}, headers):
+            found = await valid(target, Options, headers=sent, method="POST", body="")
+            assert found == Options()
 
 
 @pytest.mark.parametrize("kind", [Page, PageStruct, PageDict])

@@ -374,14 +374,13 @@ async def test_the_answer() -> None:
         (
             "json",
             {"headers": FORM, "body": "page=1"},
-            "The JSON body is missing: Content-Type is 'application/x-www-form-urlencoded', "
-            "expected application/json",
+            "Content-Type is 'application/x-www-form-urlencoded', expected application/json",
         ),
         ("form", {"headers": FORM, "body": "a=1"}, "The form is invalid"),
         (
             "form",
             {"headers": JSON, "body": "{}"},
-            "The form is missing: Content-Type is 'application/json', "
+            "Content-Type is 'application/json', "
             "expected multipart/form-data or application/x-www-form-urlencoded",
         ),
         ("param", {}, "The path parameters are invalid"),

@@ -19,16 +19,19 @@ from kit._registration.registrations import (
     check_function,
     check_lifespan,
     check_path,
+    check_validation_status,
     refuse_keywords,
     split_arguments,
     strings,
 )
 from kit._routing.app_state import AppState
+from kit._routing.error_handlers import ErrorFormat, ErrorHandlers
 from kit._routing.table import RouteTable
 from kit._serving.asgi import ASGIApplication
 from kit._serving.rsgi import import_rsgi
 from kit.authoring.caller_frame import describe_call_site
 from kit.authoring.codecs import TypeCodecs
+from kit.authoring.signatures import describe, is_async
 from kit.context import B, Context, V
 from kit.http.paths import merge_path
 from kit.interface import METHOD_NAME_ALL
@@ -82,6 +85,9 @@ class Kit(ASGIApplication, Generic[B, V]):
         limits: Limits for request bodies.
         method_not_allowed: Whether a request whose path has only routes for other methods gets a
             405 instead of a 404, or a 204 for OPTIONS, both with `Allow`. Default: False.
+        validation_status: The status of responses to invalid requests, such as 422, for each
+            `RequestValidationError`. In an app that `route` adds, it applies to the app's routes.
+            Default: that of the app around, or 400.
         encoders: By class, functions that encode its instances wherever the app writes JSON. They
             return a str or anything else that can be encoded. The function for the nearest base
             class counts.
@@ -93,6 +99,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         PluginError: If no router with this name is installed, or it can't be loaded.
         TypeError: If an argument is of the wrong type, or an encoder or decoder would never run,
             since the class already has a form in JSON.
+        ValueError: If `validation_status` isn't the status of a client's error, 400 to 499.
     """
 
     if not TYPE_CHECKING and sys.version_info < (3, 13):
@@ -109,6 +116,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         lifespan: OpenLifespan[B, V] | None = None,
         limits: Limits = Limits(),  # noqa: B008 - immutable
         method_not_allowed: bool | None = None,
+        validation_status: int | None = None,
         encoders: Mapping[Any, Callable[[Any], Any]] | None = None,
         decoders: Mapping[Any, Callable[[Any], Any]] | None = None,
     ) -> None:
@@ -118,6 +126,8 @@ class Kit(ASGIApplication, Generic[B, V]):
         for name, flag in (("strict", strict), ("method_not_allowed", method_not_allowed)):
             if flag is not None and not isinstance(flag, bool):
                 raise TypeError(f"Kit({name}=...) takes True or False, not {flag!r:.100}")
+        if validation_status is not None:
+            check_validation_status(validation_status)
         if not isinstance(limits, Limits):
             raise TypeError(f"Kit(limits=...) takes Limits(...), not {limits!r:.100}")
         if get_path is not None:
@@ -142,6 +152,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             strict=strict is not False,
             get_path=get_path,
             method_not_allowed=method_not_allowed is True,
+            validation_status=validation_status,
             compose=compose,
         )
         options = {
@@ -182,6 +193,11 @@ class Kit(ASGIApplication, Generic[B, V]):
     def codecs(self) -> TypeCodecs:
         """The encoders and decoders, with those of the apps added by `route`."""
         return self._state.codecs
+
+    @property
+    def validation_status(self) -> int:
+        """The status of validation errors, apart from those of apps with their own setting."""
+        return ErrorHandlers.find_validation_status(self._state.error_handlers) or 400
 
     @property
     def get(self) -> Verb[Self, B, V]:
@@ -394,15 +410,51 @@ class Kit(ASGIApplication, Generic[B, V]):
 
         return self._set("not_found()", check_and_set, arguments)
 
+    def format_errors(self, function: ErrorFormat, /) -> Self:
+        """Sets how errors are sent that no `on_error` and no `not_found` handles.
+
+        kit-problem-details, for instance, sends each as a problem document. On an app that is
+        added by `route`, or returned by `base_path`, it applies to that app's routes, and to the
+        paths below its prefix.
+
+        Args:
+            function: `function(error, c)`, plain. Gets each HTTPException, such as the 404 of a
+                path without a route, and each other exception, which would result in the plain
+                500. Returns the HTTPException to send instead, or None to send what is usual. An
+                exception that becomes a 500 or higher is logged. Facts attached to the function
+                tell tools the type of the bodies: `attach(function, error_type=Problem)`.
+
+        Returns:
+            This app.
+
+        Raises:
+            TypeError: If the function can't be called with `(error, c)`, or is async.
+            RuntimeError: If the app was already added to another one.
+        """
+        check_function("format_errors", function, ("error", "c"))
+        if is_async(function):
+            raise TypeError(
+                f"format_errors() takes a plain function: {describe(function)} is async"
+            )
+        self._registrations.check_open("format_errors")
+        self._state.on_error.format = function
+        return self
+
+    @property
+    def error_format(self) -> ErrorFormat | None:
+        """The function given to `format_errors`, or None."""
+        return ErrorHandlers.find_format(self._state.error_handlers)
+
     def route(self, path: str, app: Kit[Any, Any], /) -> Self:
         """Adds all routes of another app below a path.
 
         The routes are copied, so the other app must be complete. Its own `on_error`, if any,
         handles the errors of its routes; this app handles exceptions raised there. Its lifespan
         runs with this app's. Its `limits` apply to its routes, together with this app's; its
-        `not_found` and `method_not_allowed` apply below the path. Its `encoders` and `decoders` are
-        added to this app's. The app that receives a request
-        determines `strict`, `get_path` and the router, so the other app can't set different ones.
+        `not_found` and `method_not_allowed` apply below the path, its `validation_status` to its
+        routes. Its `encoders` and `decoders` are added to this app's. The app that receives a
+        request determines `strict`, `get_path` and the router, so the other app can't set different
+        ones.
 
         Args:
             path: The prefix for its routes, e.g. `/api`; may have parameters.

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cache
+from contextvars import copy_context
+from functools import cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 
 from kit._response.responses import (
     close_discarded,
@@ -19,11 +20,12 @@ from kit._response.responses import (
     take_over,
     without_representation,
 )
+from kit._routing.error_handlers import ErrorHandlers
 from kit._routing.no_bindings import NoBindings
 from kit.authoring.cancellation import find_fault, is_fault
-from kit.authoring.maybe_await import check_second
+from kit.authoring.maybe_await import call, check_second
 from kit.authoring.signatures import describe
-from kit.interface import HandlerError
+from kit.interface import HandlerError, HTTPException
 from kit.interface.generics import TypeVar, fill_arguments
 from kit.request import KitRequest
 from kit.web._body import is_stream, peek, take
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     from kit._routing.route import Route
     from kit.authoring.codecs import TypeCodecs
     from kit.concurrency._background import BackgroundTasks
-    from kit.interface import Cleanup, ExecutionContext, HTTPException
+    from kit.interface import Cleanup, ExecutionContext
     from kit.interface import Response as AnyResponse
     from kit.web import Request
     from kit.web._body import BodyInit
@@ -65,6 +67,9 @@ B = TypeVar("B", default=Any)
 V = TypeVar("V", default=Any)
 """Variables: the type of `c.var`, a TypedDict."""
 
+_P = ParamSpec("_P")
+
+_FIRST_FAULT = 400
 _TEXT_LINE = (b"content-type", b"text/plain; charset=UTF-8")
 _TEXT_LINES = (_TEXT_LINE,)
 _JSON_LINE = (b"content-type", b"application/json")
@@ -203,6 +208,41 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
                 # PERF: only served requests with an execution context run `_end`.
                 self._execution_ctx = _background_tasks()()
         self._exits.append(cleanup)
+
+    def after_success(
+        self, function: Callable[_P, object], /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> None:
+        """Calls a function after the response was sent, if the request succeeded.
+
+        It runs like a task of `execution_ctx.wait_until`, after all cleanup functions. It isn't
+        called if a handler, a middleware, a dependency, a streamed body or a cleanup function
+        raised an exception, if the request was cancelled, or if the status is 400 or higher: so
+        nothing follows from a transaction that was rolled back, or whose commit failed.
+
+        Args:
+            function: A plain or async function. An exception that it raises is logged.
+            *args: Its arguments.
+            **kwargs: Its keyword arguments.
+
+        Raises:
+            TypeError: If it isn't a function.
+            RuntimeError: If `fetch` or `request` was called without an execution context.
+        """
+        if not callable(function):
+            what = type(function).__name__
+            raise TypeError(f"after_success() takes a function and its arguments, not {what}")
+        # Here, since it raises an exception if there is none.
+        execution_ctx = self.execution_ctx
+        variables = copy_context()
+        work = partial(function, *args, **kwargs)
+
+        def start(error: BaseException | None) -> None:
+            if error is None and self._error is None and self.res.status < _FIRST_FAULT:
+                variables.run(_start_call, execution_ctx, work)
+
+        self.add_cleanup(start)
+        exits: Any = self._exits
+        exits.insert(0, exits.pop())  # the first one runs last, and learns of all exceptions
 
     async def _end(self, error: BaseException | None = None) -> None:
         """Runs exits and the tasks of `wait_until`, and releases the request's resources."""
@@ -578,7 +618,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """
         not_found = self._state.not_found_at(self._path)
         if not_found is None:
-            return self.text("404 Not Found", 404)
+            return self._answer_not_found()
         response = await settle(not_found(self), not_found)
         if response is None:
             raise HandlerError(describe(not_found), "returned nothing: return a Response")
@@ -669,6 +709,15 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         elif self._lines:
             self._lines = tuple(lines_to_keep(self._lines))
 
+    def _answer_not_found(self) -> Response:
+        """Returns the 404 of an app without a `not_found` handler."""
+        to_sent = ErrorHandlers.find_format(self._state.error_handlers_at(self._path))
+        if to_sent is not None:
+            sent = to_sent(HTTPException(404, "404 Not Found"), self)
+            if sent is not None:
+                return self._answer(sent)
+        return self.text("404 Not Found", 404)
+
     def _answer(self, error: HTTPException) -> Response:
         """Returns the response to an HTTPException, without the headers that were set before."""
         res: Any = error.res
@@ -702,6 +751,11 @@ def _exit_runner() -> Callable[[list[Cleanup], BaseException | None], Awaitable[
     from kit.concurrency._exits import run_exits
 
     return run_exits
+
+
+def _start_call(execution_ctx: ExecutionContext, function: Callable[[], object]) -> None:
+    """Calls a plain or async function as a task of the execution context."""
+    execution_ctx.wait_until(call(function))
 
 
 def _have_same_body(response: Response, other: AnyResponse | None) -> bool:

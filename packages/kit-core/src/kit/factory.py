@@ -37,6 +37,7 @@ class AppOptions(TypedDict, Generic[B, V], total=False):
     lifespan: OpenLifespan[B, V] | None
     limits: Limits
     method_not_allowed: bool
+    validation_status: int
     encoders: Mapping[Any, Callable[[Any], Any]] | None
     decoders: Mapping[Any, Callable[[Any], Any]] | None
 

@@ -78,7 +78,7 @@ async def test_apps_are_put_together() -> None:
 
 KNOWN = (
     "expected 'strict', 'router', 'get_path', 'lifespan', 'limits', 'method_not_allowed', "
-    "'encoders' or 'decoders'"
+    "'validation_status', 'encoders' or 'decoders'"
 )
 
 

@@ -314,6 +314,7 @@ OPTIONS: dict[str, Any] = {
     "method_not_allowed": True,
     "encoders": {complex: str},
     "decoders": {complex: complex},
+    "validation_status": 422,
 }
 
 
@@ -330,6 +331,7 @@ async def observed(app: Kit, prefix: str) -> tuple[str, ...]:
             await get(app, f"{prefix}/none"),
             await get(app, f"{prefix}/encoded"),
             await get(app, f"{prefix}/decoded?a=1j"),
+            await get(app, f"{prefix}/int/x"),
         )
 
 
@@ -338,6 +340,7 @@ def made(**options: Any) -> Kit:
     app.get("/a", lambda c: c.text("a")).post("/read", read)
     app.get("/env", lambda c: c.json([*c.env])).get("/encoded", lambda c: c.json(1j))
     app.get("/decoded", lambda c: c.text(str(c.req.query("a", complex))))
+    app.get("/int/:number", lambda c: c.json(c.req.param("number", int)))
     return app
 
 
@@ -360,4 +363,5 @@ async def test_every_option_has_an_effect_or_is_refused(name: str) -> None:
     below = Kit(**option).base_path("/p")
     below.get("/a", lambda c: c.text("a")).post("/read", read)
     below.get("/env", lambda c: c.json([*c.env]))
+    below.get("/int/:number", lambda c: c.json(c.req.param("number", int)))
     assert await observed(below, "/p") != plain

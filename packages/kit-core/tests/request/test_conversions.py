@@ -6,8 +6,10 @@ from __future__ import annotations
 import datetime
 import decimal
 import enum
+import ipaddress
 import json
 import math
+import pathlib
 import re
 import uuid
 from collections.abc import Callable
@@ -134,6 +136,22 @@ def test_what_is_written_is_read(case: tuple[Any, Any]) -> None:
         assert with_param(escaped).param("id", kind) == value
 
 
+# What msgspec doesn't convert by itself.
+ALSO_CONVERTED = [
+    ("10:30", datetime.time, datetime.time(10, 30)),
+    ("on", bool, True),
+    ("::1", ipaddress.IPv6Address, ipaddress.IPv6Address("::1")),
+    ("10.0.0.1", ipaddress.IPv4Address | None, ipaddress.IPv4Address("10.0.0.1")),
+    ("a/b", pathlib.PurePosixPath, pathlib.PurePosixPath("a/b")),
+    ("2026-01-31", uuid.UUID | datetime.date | str, datetime.date(2026, 1, 31)),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "value"), ALSO_CONVERTED)
+def test_more_values_are_converted(text: str, kind: Any, value: Any) -> None:
+    assert request_of(f"/?a={quote(text, safe='')}").query("a", kind) == value
+
+
 KINDS = [kind for _, kind, _ in CONVERTED]
 NUMERAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
@@ -183,6 +201,16 @@ REFUSED = [
 ]
 
 
+CONTEXTS: dict[Any, dict[str, Any]] = {
+    Page: {"ge": 1},
+    Described: {"ge": 1},
+    int | None: {"expected": "int | null"},
+    Colour: {"expected": "'red' or 'blue'"},
+    Literal["a", "b"]: {"expected": "'a' or 'b'"},
+    Literal["a"]: {"expected": "'a'"},
+}
+
+
 @pytest.mark.parametrize(("text", "kind", "message", "name"), REFUSED)
 async def test_what_does_not_fit_is_a_problem_document(
     text: str, kind: Any, message: str, name: str
@@ -206,9 +234,10 @@ async def test_what_does_not_fit_is_a_problem_document(
             "status": 400,
             "detail": detail,
             "target": target,
-            "errors": [{"path": path, "message": message, "type": name}],
+            "errors": [{"path": path, "message": message, "type": name, **context}],
         }
 
+    context = {"ctx": CONTEXTS[kind]} if kind in CONTEXTS else {}
     escaped = quote(text, safe="")
     found = await problem(f"/query?a={escaped}")
     assert found == expected("query", "The query is invalid", "a")

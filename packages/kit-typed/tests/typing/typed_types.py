@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, assert_type
 
-from kit.interface import App, Context, Handler, Response
-from kit.typed import Depends, Query, Typed, override, typed
+from kit.interface import App, Context, Handler, Middleware, Response
+from kit.typed import Depends, Partial, Query, Typed, override, typed
 
 
 class Pool: ...
@@ -35,12 +35,12 @@ def get_flag(name: Annotated[str, Depends(get_name)]) -> bool:
     return bool(name)
 
 
-assert_type(Depends(get_pool), Pool)
-assert_type(Depends(open_pool), Pool)
-assert_type(Depends(get_number), int)
-assert_type(Depends(get_name), str)
-assert_type(Depends(get_flag, use_cache=False), bool)
-assert_type(Depends(Pool, scope="function"), Pool)
+# Any type, since it stands for a value, in a default, and for middleware.
+guard: Middleware = Depends(get_name)
+guards: list[Middleware] = [Depends(get_pool), Depends(open_pool), Depends(Pool)]
+flag: bool = Depends(get_flag, use_cache=False, scope="function")
+Depends("get_flag")  # type: ignore
+Depends(get_flag, scope="session")  # type: ignore
 
 
 @typed
@@ -72,3 +72,23 @@ async def unit_test(c: Context[Any, Any], app: App) -> None:
 
 def show(endpoint: Typed[..., Any]) -> str:
     return repr(endpoint)
+
+
+class Book:
+    title: str
+
+
+@typed
+async def change_book(changes: Partial[Book]) -> Book:
+    for name, value in changes.items():
+        assert_type(name, str)
+        setattr(changes, name, value)
+    assert_type("title" in changes, bool)
+    assert_type(dict(changes), dict[str, Any])
+    assert_type(changes.changes, dict[str, Any])
+    changes.assign_to(object())
+    return changes.apply(Book())
+
+
+assert_type(Partial[Book].parse({"title": "Momo"}), Partial[Book])
+assert_type(Partial[Book].parse(b"{}").apply(Book()), Book)

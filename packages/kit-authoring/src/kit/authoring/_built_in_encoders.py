@@ -10,6 +10,8 @@ from functools import cache, lru_cache
 from types import GeneratorType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from ._scalar_formats import scalar_formats
+
 if TYPE_CHECKING:
     import datetime
 
@@ -32,28 +34,14 @@ def built_in_encoders() -> dict[type, BuiltIn]:
     # PERF: most apps need none of these modules.
     import datetime
     import decimal
-    import ipaddress
-    import pathlib
     import re
-    import zoneinfo
 
     import msgspec
 
-    # Where JSON Schema has no format, these are pydantic's.
-    formats: dict[type, str] = {
-        ipaddress.IPv4Address: "ipv4",
-        ipaddress.IPv6Address: "ipv6",
-        ipaddress.IPv4Interface: "ipv4interface",
-        ipaddress.IPv6Interface: "ipv6interface",
-        ipaddress.IPv4Network: "ipv4network",
-        ipaddress.IPv6Network: "ipv6network",
-        pathlib.PurePath: "path",
-        zoneinfo.ZoneInfo: "zoneinfo",
-    }
     return {
         **{
             kind: BuiltIn(str, Annotated[str, msgspec.Meta(extra_json_schema={"format": name})])
-            for kind, name in formats.items()
+            for kind, name in scalar_formats().items()
         },
         re.Pattern: BuiltIn(
             lambda value: value.pattern,

@@ -165,12 +165,16 @@ def find_unknown(kind: Any) -> list[type]:
     from msgspec import inspect
 
     from .models import check_union, find_model
+    from .recursive_types import is_part, without_recursion
+    from .text_values import is_scalar
 
     try:
         if find_model(kind) is not None:
             return []
+        kind = without_recursion(kind)
         check_union(kind)
         nodes = [*walk_nodes(inspect.type_info(kind))]
     except Exception:
         return []
-    return [*dict.fromkeys(each.cls for each in nodes if isinstance(each, inspect.CustomType))]
+    others = dict.fromkeys(each.cls for each in nodes if isinstance(each, inspect.CustomType))
+    return [each for each in others if not (each is object or is_part(each) or is_scalar(each))]

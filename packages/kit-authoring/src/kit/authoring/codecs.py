@@ -31,6 +31,7 @@ from ._codec_options import (
     list_items,
 )
 from .maybe_await import plain_result
+from .text_values import scalar_hook
 
 __all__ = ("TypeCodecs", "default_codecs", "find_unknown")
 
@@ -246,7 +247,8 @@ class TypeCodecs:
         import msgspec
 
         try:
-            value = msgspec.convert(value, self._inputs[kind], strict=is_strict)
+            hook = scalar_hook(is_text=not is_strict)
+            value = msgspec.convert(value, self._inputs[kind], strict=is_strict, dec_hook=hook)
         except msgspec.ValidationError as error:
             raise ValueError(str(error)) from None  # msgspec adds the path
         try:

@@ -8,7 +8,6 @@ Neither library is imported here: if pydantic isn't loaded, no type belongs to i
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import abc, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -31,13 +30,16 @@ from typing import (
 from kit.interface import FieldError
 
 from ._defaults import with_defaults
+from ._pydantic_paths import UNKNOWN, find_path
+from .field_errors import field_error
 from .numerals import refuse_collisions_in_json
 
 __all__ = (
     "Model",
+    "check_applied",
     "check_union",
-    "error_type",
     "find_model",
+    "is_read_by_pydantic",
     "keep_if_unsafe",
     "summary",
     "validation_errors",
@@ -65,62 +67,8 @@ _ARRAYS_AND_DICTS = (
     *(abc.Mapping, abc.MutableMapping),
 )
 
-# Beginnings of msgspec messages that quote client input, which may be any text.
-_TYPES_BY_START = (
-    ("Invalid enum value ", "enum"),
-    ("Invalid value ", "union_tag_invalid"),
-)
-# Parts of msgspec's messages with pydantic's names for the errors. The first match counts, so
-# longer parts come first.
-_TYPES_BY_TEXT = (
-    ("JSON is malformed", "json_invalid"),
-    ("data was truncated", "json_invalid"),
-    ("issing required field", "missing"),
-    ("nknown field", "extra_forbidden"),
-    ("Invalid UUID", "uuid_parsing"),
-    ("encoded datetime", "datetime_parsing"),
-    ("epoch timestamp", "datetime_parsing"),
-    ("encoded date", "date_parsing"),
-    ("encoded time", "time_parsing"),
-    ("duration", "time_delta_parsing"),
-    ("decimal string", "decimal_parsing"),
-    ("base64", "bytes_invalid_encoding"),
-    ("with a timezone", "timezone_aware"),
-    ("with no timezone", "timezone_naive"),
-    ("out of range", "number_out_of_range"),
-    ("a multiple of", "multiple_of"),
-    ("matching regex", "string_pattern_mismatch"),
-    ("`str` of length >=", "string_too_short"),
-    ("`str` of length <=", "string_too_long"),
-    ("`bytes` of length >=", "bytes_too_short"),
-    ("`bytes` of length <=", "bytes_too_long"),
-    ("of length >=", "too_short"),
-    ("of at least length", "too_short"),
-    ("of length <=", "too_long"),
-    ("of at most length", "too_long"),
-    ("of length ", "wrong_length"),
-    ("` >= ", "greater_than_equal"),
-    ("` <= ", "less_than_equal"),
-    ("` > ", "greater_than"),
-    ("` < ", "less_than"),
-)
-_TYPES_BY_EXPECTED = {
-    "array": "list_type",
-    "bool": "bool_type",
-    "bytes": "bytes_type",
-    "date": "date_type",
-    "datetime": "datetime_type",
-    "decimal": "decimal_type",
-    "duration": "time_delta_type",
-    "float": "float_type",
-    "int": "int_type",
-    "null": "none_required",
-    "object": "dict_type",
-    "str": "string_type",
-    "time": "time_type",
-    "uuid": "uuid_type",
-}
-_EXPECTED = re.compile(r"Expected `([^`]*)`")
+# Of a `msgspec.Meta`.
+_CONSTRAINTS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern", "tz")
 
 
 class Model(NamedTuple):
@@ -130,16 +78,19 @@ class Model(NamedTuple):
         validate: Takes Python values, and returns a value of the type.
         validate_json: Takes JSON as bytes, and returns a value of the type; raises a ValueError
             for what is no JSON.
+        core_schema: How pydantic validates it; None if unknown.
     """
 
     validate: Callable[[Any], Any]
     validate_json: Callable[[bytes], Any]
+    core_schema: Any = None
 
 
 def find_model(type: Any) -> Model | None:
     """Returns the validators of a pydantic type.
 
-    Pydantic types are models, pydantic dataclasses, and types that contain one of these, such as
+    Pydantic types are models, pydantic dataclasses, classes and metadata with a schema for
+    pydantic, such as `EmailStr` and `AfterValidator`, and types that contain one of these, such as
     `list[Book]`. msgspec would reject a model, and would ignore the rules of a pydantic dataclass.
 
     Args:
@@ -150,7 +101,9 @@ def find_model(type: Any) -> Model | None:
     """
     own = None
     if hasattr(type, "model_validate_json"):
-        own = Model(type.model_validate, _of_strict_json(type.model_validate_json, type))
+        schema = getattr(type, "__pydantic_core_schema__", None)
+        validate_json = _of_strict_json(type.model_validate_json, type)
+        own = Model(type.model_validate, validate_json, schema)
     # Annotated has the attributes of the type it annotates, which ignore its rules.
     if "pydantic" not in sys.modules or (own is not None and get_origin(type) is not Annotated):
         return own
@@ -160,15 +113,65 @@ def find_model(type: Any) -> Model | None:
         return _adapted.__wrapped__(type) or own
 
 
-def validation_errors(error: Exception) -> Iterator[FieldError]:
+def is_read_by_pydantic(part: Any) -> bool:
+    """Returns whether a class, or an item of metadata in `Annotated`, has a schema for pydantic.
+
+    Those of pydantic's own that are plain rules, such as `Field(gt=0)`, don't.
+    """
+    return hasattr(part, "__pydantic_validator__") or hasattr(part, "__get_pydantic_core_schema__")
+
+
+def check_applied(kind: Any) -> None:
+    """Rejects constraints of msgspec in a type that pydantic reads, which would ignore them.
+
+    Args:
+        kind: A type for which `find_model` finds pydantic.
+
+    Raises:
+        TypeError: If a `msgspec.Meta` in the type, or in a field, has a constraint.
+    """
+    waiting, seen = [kind], set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        is_meta = type(each).__name__ == "Meta" and type(each).__module__ == "msgspec"
+        if is_meta and any(getattr(each, name) is not None for name in _CONSTRAINTS):
+            raise TypeError(
+                f"pydantic reads it, and would ignore {each!r:.100}: write the constraint with "
+                "pydantic's Field(...), or as one of annotated_types"
+            )
+        waiting += _list_parts(each)
+
+
+def encode_model(value: Any) -> Any:
+    """Returns the data of a pydantic model for JSON: an `enc_hook` for the encoders of msgspec.
+
+    Raises:
+        TypeError: If the value isn't a model, nor another object with `model_dump`.
+    """
+    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
+    if dump is None:
+        raise TypeError(f"{type(value).__name__} can't be encoded as JSON")
+    return dump(mode="json")
+
+
+def validation_errors(
+    error: Exception, model: Model | None = None, value: Any = UNKNOWN
+) -> Iterator[FieldError]:
     """Lists the errors in a pydantic ValidationError.
 
     Args:
         error: The error; for any other exception, its text is yielded for the whole value.
+        model: What raised it. Without it, and without `value`, paths contain the names of the
+            members of unions.
+        value: The data that was validated: decoded, if it was JSON.
 
     Yields:
-        For each field, its path, e.g. `authors[0].name`, the message, and pydantic's type of the
-        error, e.g. `int_parsing`. Only the number of errors if there are more than 10,000.
+        For each field, its path in the data, e.g. `authors[0].name`, the message, and pydantic's
+        type and context of the error, e.g. `greater_than_equal` and `{"ge": 1}`. Only the number of
+        errors if there are more than 10,000.
     """
     own: Any = error
     if not hasattr(error, "error_count"):
@@ -178,48 +181,29 @@ def validation_errors(error: Exception) -> Iterator[FieldError]:
         yield FieldError(path="", message=message, type="too_many_errors")
         return
     else:
-        errors = own.errors(include_url=False, include_context=False, include_input=False)
+        errors = own.errors(include_url=False, include_input=False)
+    schema = None if model is None else model.core_schema
     for each in errors:
-        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in each["loc"])
+        loc = find_path(each["loc"], each["type"], schema, value)
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in loc)
         path = "".join(steps).removeprefix(".")
-        yield FieldError(path=path, message=each["msg"], type=each["type"])
+        yield field_error(path, each["msg"], each["type"], each.get("ctx", {}))
     if not errors:
         yield FieldError(path="", message=str(error), type="value_error")
 
 
-def summary(error: Exception) -> str:
+def summary(error: Exception, model: Model | None = None) -> str:
     """Summarizes a pydantic ValidationError in one line, in msgspec's format.
 
     Args:
         error: The error.
+        model: What raised it; see `validation_errors`.
 
     Returns:
         The first ten messages with their paths, e.g. ``Field required - at `$.title` ``.
     """
-    told = islice(validation_errors(error), _MOST_ERRORS)
+    told = islice(validation_errors(error, model), _MOST_ERRORS)
     return "; ".join(each["message"] + _place(each["path"]) for each in told)
-
-
-def error_type(message: str) -> str:
-    """Returns pydantic's name for the error in a msgspec message.
-
-    This way, clients see the same names, whichever library validates.
-
-    Args:
-        message: The text of a `msgspec.ValidationError`, e.g. ``Expected `int`, got `str` ``.
-
-    Returns:
-        The name, e.g. `int_type`; `type_error` if one of several types was expected, and
-        `value_error` for messages that aren't msgspec's own.
-    """
-    for text, name in _TYPES_BY_START:
-        if message.startswith(text):
-            return name
-    for text, name in _TYPES_BY_TEXT:
-        if text in message:
-            return name
-    expected = _EXPECTED.match(message)
-    return _TYPES_BY_EXPECTED.get(expected[1], "type_error") if expected else "value_error"
 
 
 def check_union(kind: Any) -> None:
@@ -274,7 +258,8 @@ def _adapted(type: Any) -> Model | None:
     if not _holds_model(type, set()):
         return None
     adapter = sys.modules["pydantic"].TypeAdapter(type)
-    return Model(adapter.validate_python, _of_strict_json(adapter.validate_json, type))
+    validate_json = _of_strict_json(adapter.validate_json, type)
+    return Model(adapter.validate_python, validate_json, adapter.core_schema)
 
 
 def _of_strict_json(validate: Callable[[bytes], Any], kind: Any) -> Callable[[bytes], Any]:
@@ -297,7 +282,7 @@ def _of_strict_json(validate: Callable[[bytes], Any], kind: Any) -> Callable[[by
 
 
 def _holds_model(kind: Any, seen: set[int]) -> bool:
-    if hasattr(kind, "__pydantic_validator__"):
+    if is_read_by_pydantic(kind):
         return True
     if id(kind) in seen:
         return False

@@ -10,12 +10,14 @@ from typing import Any
 
 from kit.interface import Codecs, RouterRoute
 
-__all__ = ("bind", "check", "check_env", "is_bindable")
+__all__ = ("bind", "check", "check_env", "find_bound", "is_bindable")
 
 _HOOK = "__kit_bind__"
 _WEBSOCKET_HOOK = "__kit_bind_websocket__"
 _CHECK = "__kit_check__"
 _CHECK_ENV = "__kit_check_env__"
+_CHECK_AFTER = "__kit_check_after__"
+_PARTS = "__kit_parts__"
 
 
 def is_bindable(handler: Any, *, websocket: bool = False) -> bool:
@@ -61,19 +63,24 @@ def bind(
     return bound
 
 
-def check(handler: Any, before: Sequence[RouterRoute], route: RouterRoute | None = None) -> None:
-    """Calls the check of a bound handler, or of one that it wraps, whose exception it raises.
+def check(
+    handler: Any,
+    before: Sequence[RouterRoute],
+    route: RouterRoute | None = None,
+    after: Sequence[RouterRoute] = (),
+) -> None:
+    """Calls the checks of a bound handler, or of one that it wraps, whose exceptions it raises.
 
     Args:
         handler: The result of `bind`.
         before: The routes registered before it, in order.
         route: Its own route. Without it, nothing is checked that depends on the route.
+        after: The routes registered after it, in order.
     """
-    for each in _layers(handler):
-        hook = getattr(each, "__dict__", {}).get(_CHECK)
-        if hook is not None:
-            hook(before, route)
-            return
+    for hook in find_bound(handler, _CHECK):
+        hook(before, route)
+    for hook in find_bound(handler, _CHECK_AFTER):
+        hook(after)
 
 
 def check_env(handler: Any, env: Mapping[str, Any]) -> None:
@@ -83,10 +90,26 @@ def check_env(handler: Any, env: Mapping[str, Any]) -> None:
         handler: The result of `bind`.
         env: The bindings that every request will have.
     """
+    for hook in find_bound(handler, _CHECK_ENV):
+        hook(env)
+
+
+def find_bound(handler: Any, name: str) -> Iterator[Any]:
+    """Yields the values of an attribute of bound handlers.
+
+    Args:
+        handler: The result of `bind`. Functions that it wraps are searched, outermost first, and
+            the parts of a middleware that consists of several; see `kit.interface.hooks`.
+        name: The name of the attribute.
+    """
     for each in _layers(handler):
-        hook = getattr(each, "__dict__", {}).get(_CHECK_ENV)
-        if hook is not None:
-            hook(env)
+        own = getattr(each, "__dict__", {})
+        if name in own:
+            yield own[name]
+            return
+        if _PARTS in own:
+            for part in own[_PARTS]:
+                yield from find_bound(part, name)
             return
 
 

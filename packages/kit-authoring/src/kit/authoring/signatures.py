@@ -58,8 +58,8 @@ def takes_next(handler: Any, route: str) -> bool:
             f"not {handler!r:.100}"
         )
     shown = behind_wrappers(handler)
-    if hasattr(type(shown), "__kit_bind__"):  # see kit.authoring.route_hooks
-        return False
+    if hasattr(type(shown), "__kit_bind__"):  # see kit.interface.hooks
+        return bool(getattr(type(shown), "__kit_takes_next__", False))
     takes_one, takes_two = accepts(shown, 1), accepts(shown, 2)
     is_middleware = takes_two and (not takes_one or _means_next(shown))
     if (

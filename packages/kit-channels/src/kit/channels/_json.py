@@ -31,5 +31,5 @@ def decode(message: str | bytes, type: Any, codecs: Codecs) -> Any:
     except ValueError as error:
         is_typed = model is not None or isinstance(error, msgspec.ValidationError)
         what = "Unexpected" if is_typed else "Malformed"
-        problem = summary(error) if model is not None else error
+        problem = summary(error, model) if model is not None else error
         raise InvalidMessageError(f"{what} JSON in the message: {problem}") from error

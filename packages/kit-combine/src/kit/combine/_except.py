@@ -15,8 +15,9 @@ from kit.interface.metadata import attach
 from kit.router import path_matcher
 from kit.router.patterns import covers
 
+from ._bindable import build_middleware
 from ._facts import facts_of_every
-from ._parts import Condition, split_parts
+from ._parts import Condition, Part, split_parts
 from ._some_every import run_every
 
 __all__ = ("except_",)
@@ -52,30 +53,32 @@ def except_(
     """
     patterns, functions = _conditions(condition)
     matches = path_matcher(*patterns)
-    parts = split_parts("except_()", middleware)
 
-    async def by_function(c: Context[Any, Any], next: Next) -> None:
-        for function in functions:
-            if await _exempts(function, c):
-                await next()
-                return
-        await run_every("except_()", parts, c, next)
+    def build(parts: tuple[Part, ...]) -> Middleware:
+        async def by_function(c: Context[Any, Any], next: Next) -> None:
+            for function in functions:
+                if await _exempts(function, c):
+                    await next()
+                    return
+            await run_every("except_()", parts, c, next)
 
-    # PERF: not async, which saves a coroutine for exempt requests.
-    def except_(c: Context[Any, Any], next: Next) -> Awaitable[None]:
-        if patterns and matches(c.req.path):
-            return next()
-        if functions:
-            return by_function(c, next)
-        return run_every("except_()", parts, c, next)
+        # PERF: not async, which saves a coroutine for exempt requests.
+        def except_(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+            if patterns and matches(c.req.path):
+                return next()
+            if functions:
+                return by_function(c, next)
+            return run_every("except_()", parts, c, next)
 
-    facts = facts_of_every(parts)
-    if functions and facts.get("security"):
-        # It is unknown which requests the function exempts; those need no credentials.
-        choices = facts["security"]
-        facts["security"] = choices if () in choices else (*choices, ())
-    # For tools: the paths to which these facts don't apply.
-    return attach(except_, **facts, combine_except=tuple(patterns))
+        facts = facts_of_every(parts)
+        if functions and facts.get("security"):
+            # It is unknown which requests the function exempts; those need no credentials.
+            choices = facts["security"]
+            facts["security"] = choices if () in choices else (*choices, ())
+        # For tools: the paths to which these facts don't apply.
+        return attach(except_, **facts, combine_except=tuple(patterns))
+
+    return build_middleware(split_parts("except_()", middleware), build, all_run=True)
 
 
 def _conditions(condition: Any) -> tuple[list[str], list[Callable[..., Any]]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from kit.interface.metadata import Facts, combine_security, get_facts
@@ -24,7 +24,10 @@ def facts_of_every(parts: Sequence[Part]) -> dict[str, Any]:
     security = combine_security(part.function for part in parts)
     if security:
         merged["security"] = security
-    return merged
+    validates = [validated for each in facts for validated in find_validated(each)]
+    if len(validates) > 1:  # several parts may read different names of the same target
+        merged["combine_validates"] = tuple(validates)
+    return merged | _calls(facts)
 
 
 def facts_of_some(parts: Sequence[Part]) -> dict[str, Any]:
@@ -45,7 +48,20 @@ def facts_of_some(parts: Sequence[Part]) -> dict[str, Any]:
         merged["security"] = [
             choice for number, choice in enumerate(choices) if choice not in choices[:number]
         ]
-    return merged
+    return merged | _calls(facts)
+
+
+def find_validated(facts: Facts) -> tuple[Mapping[Any, Any], ...]:
+    """Returns what the parts of a combination validate, or any other middleware."""
+    own = (facts.validates,) if facts.validates else ()
+    found: tuple[Mapping[Any, Any], ...] = facts.others.get("combine_validates", own)
+    return found
+
+
+def _calls(facts: Sequence[Facts]) -> dict[str, Any]:
+    """Returns the functions that typed guards call, whose exceptions are documented."""
+    calls = tuple(call for each in facts for call in each.others.get("typed_calls", ()))
+    return {"typed_calls": calls} if calls else {}
 
 
 def _merged(facts: Sequence[Facts], names: Sequence[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from kit.authoring.signatures import describe
 from kit.interface import Context, HTTPException, Middleware, Next, Response, is_response
 from kit.interface.metadata import attach
 
+from ._bindable import build_middleware
 from ._facts import facts_of_every, facts_of_some
 from ._parts import Condition, Part, UnmetConditionError, called_again, split_parts
 
@@ -40,12 +41,14 @@ def some(*middleware: Middleware | Condition) -> Middleware:
     Example:
         app.use("/api/*", some(is_read, bearer_auth(token=TOKEN)))
     """
-    parts = split_parts("some()", middleware)
 
-    async def some(c: Context[Any, Any], next: Next) -> Response | None:
-        return await _run_some(parts, c, next)
+    def build(parts: tuple[Part, ...]) -> Middleware:
+        async def some(c: Context[Any, Any], next: Next) -> Response | None:
+            return await _run_some(parts, c, next)
 
-    return attach(some, **facts_of_some(parts))
+        return attach(some, **facts_of_some(parts))
+
+    return build_middleware(split_parts("some()", middleware), build, all_run=False)
 
 
 def every(*middleware: Middleware | Condition) -> Middleware:
@@ -66,12 +69,14 @@ def every(*middleware: Middleware | Condition) -> Middleware:
     Example:
         app.use("/admin/*", every(ip_restriction(rules=OFFICE), bearer_auth(token=TOKEN)))
     """
-    parts = split_parts("every()", middleware)
 
-    async def every(c: Context[Any, Any], next: Next) -> None:
-        await run_every("every()", parts, c, next)
+    def build(parts: tuple[Part, ...]) -> Middleware:
+        async def every(c: Context[Any, Any], next: Next) -> None:
+            await run_every("every()", parts, c, next)
 
-    return attach(every, **facts_of_every(parts))
+        return attach(every, **facts_of_every(parts))
+
+    return build_middleware(split_parts("every()", middleware), build, all_run=True)
 
 
 # C901: awaiting each part in a separate function would cost an extra coroutine.

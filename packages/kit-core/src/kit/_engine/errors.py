@@ -12,12 +12,14 @@ from kit._routing.error_handlers import ErrorHandler, ErrorHandlers
 from kit._routing.exception_groups import leaves
 from kit._routing.route import Route
 from kit.authoring.cancellation import find_fault
+from kit.authoring.maybe_await import plain_result
 from kit.authoring.signatures import describe
 from kit.context import Context
 from kit.interface import HandlerError, HTTPException
 from kit.web import ClientDisconnectedError, Response
 
 _logger = logging.getLogger("kit")
+_FIRST_FAULT = 500
 _CLASSES_OF_MISTAKES = (AttributeError, TypeError)
 
 
@@ -55,21 +57,24 @@ async def handle_error(
     finally:
         del error  # otherwise, the traceback of a cancellation would refer to the cancellation
     error = fault
+    handlers = _find_handlers(c.req.path if is_of_path else route, c)
+    _set_validation_status(error, handlers)
     if isinstance(error, ClientDisconnectedError):
         c._fail(error)
         _logger.debug("%s", error)
         return Response(None, status=400)
     answer = _find_answer(error)
     await c._discard_representation(None if answer is None else answer.res)
-    *inner, outermost = _find_handlers(c.req.path if is_of_path else route, c)
-    for handlers in inner:
-        on_error, shown = handlers.find(error)
+    *inner, outermost = handlers
+    for each in inner:
+        on_error, shown = each.find(error)
         if on_error is None:
             continue
         try:
             return await _ask(on_error, shown, c)
         except BaseException as second:
             error = _unwrap(second)
+            _set_validation_status(error, handlers)
     try:
         on_error, shown = outermost.find(error)
         if on_error is not None:
@@ -80,13 +85,14 @@ async def handle_error(
                     raise
         answer = _find_answer(error)
         c._fail(error if answer is None else answer)
-        if answer is not None:
-            return c._answer(answer)
+        sent = format_error(error if answer is None else answer, handlers, c) or answer
+        if sent is not None and (answer is not None or sent.status < _FIRST_FAULT):
+            return _send(sent, c)
     except BaseException as raised:
         fault = find_fault(raised)
         c._fail(fault, by_handler=True)
-        return answer_fault(fault, c)
-    return answer_fault(error, c)
+        return answer_fault(fault, c, handlers)
+    return answer_fault(error, c, handlers)
 
 
 def _find_handlers(place: Route | str | None, c: Context[Any, Any]) -> Sequence[ErrorHandlers]:
@@ -103,6 +109,18 @@ def _find_handlers(place: Route | str | None, c: Context[Any, Any]) -> Sequence[
     return (*inner, *(each for each in state.error_handlers if each not in inner))
 
 
+def _set_validation_status(error: Exception, handlers: Sequence[ErrorHandlers]) -> None:
+    """Gives validation errors the status that the app has for them."""
+    status = ErrorHandlers.find_validation_status(handlers)
+    if status is None:
+        return
+    from kit.interface import RequestValidationError  # here, since most apps have no other status
+
+    for each in leaves(error) if isinstance(error, ExceptionGroup) else (error,):
+        if isinstance(each, RequestValidationError):
+            each.set_status(status)
+
+
 async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -> Response:
     c._fail(error)
     _explain(error)
@@ -112,11 +130,56 @@ async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -
     return response
 
 
-def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
-    """Logs an exception and returns the plain 500."""
+def format_error(
+    error: Exception, handlers: Sequence[ErrorHandlers], c: Context[Any, Any]
+) -> HTTPException | None:
+    """Returns what the app sends for an exception that no handler handles; None for the usual.
+
+    Args:
+        error: The exception.
+        handlers: The error handlers of the apps, innermost first.
+        c: The context.
+
+    Raises:
+        TypeError: If the app's `format_errors` returned something else.
+    """
+    to_sent = ErrorHandlers.find_format(handlers)
+    if to_sent is None:
+        return None
+    sent = plain_result(to_sent(error, c), to_sent, "format_errors()")
+    if sent is not None and not isinstance(sent, HTTPException):
+        raise TypeError(
+            f"format_errors() takes a function that returns an HTTPException or None, "
+            f"but {describe(to_sent)} returned {type(sent).__name__}"
+        )
+    return sent
+
+
+def answer_fault(
+    error: Exception, c: Context[Any, Any], handlers: Sequence[ErrorHandlers] | None = None
+) -> Response:
+    """Logs an exception and returns the 500.
+
+    Args:
+        error: The exception.
+        c: The context.
+        handlers: The error handlers of the apps, innermost first. Default: those for the path.
+    """
     _explain(error)
     _logger.error("Exception in %s %s", c.req.method, ascii(c.req.path)[1:-1], exc_info=error)
-    return c.text("Internal Server Error", 500)
+    try:
+        sent = format_error(error, _find_handlers(None, c) if handlers is None else handlers, c)
+    except Exception:
+        _logger.exception("format_errors() of %s failed", ascii(c.req.path)[1:-1])
+        sent = None
+    if sent is None or sent.status < _FIRST_FAULT:
+        return c.text("Internal Server Error", 500)
+    return _send(sent, c)
+
+
+def _send(error: HTTPException, c: Context[Any, Any]) -> Response:
+    """Returns the response that an HTTPException stands for."""
+    return c._answer(error)
 
 
 def _explain(error: Exception) -> None:

@@ -11,6 +11,7 @@ from kit._routing.app_state import AppState
 from kit._routing.route import Route
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, HTTPException
+from kit.interface.metadata import get_facts
 from kit.web import Response
 
 from .errors import handle_error
@@ -20,15 +21,17 @@ async def answer_no_route(c: Context[Any, Any]) -> Response:
     """Returns the response to a request that no route handled.
 
     With `method_not_allowed`, if the path has routes for other methods, this is a 405, or a 204 to
-    OPTIONS (RFC 9110 sections 15.5.6 and 9.3.7). The 405 is an HTTPException that `on_error` can
-    handle.
+    OPTIONS (RFC 9110 sections 15.5.6 and 9.3.7), with the media types of a PATCH if they are known
+    (RFC 5789 section 3.1). The 405 is an HTTPException that `on_error` can handle.
     """
-    state = c._state
-    if state.method_not_allowed_at(c._path) and not _have_handler(c._match[0]):
-        allowed = _allowed_methods(state, c._path)
+    state, path = c._state, c._path
+    if state.method_not_allowed_at(path) and not _have_handler(c._match[0]):
+        allowed = _allowed_methods(state, path)
         if allowed:
             headers = {"allow": allowed}
             if c._method == "OPTIONS":
+                if patched := _patch_media_types(state, path):
+                    headers["accept-patch"] = patched
                 return c.body(None, 204, headers)
             refusal = HTTPException(405, "405 Method Not Allowed", headers=headers)
             return await handle_error(refusal, c, is_of_path=True)
@@ -44,6 +47,13 @@ def _allowed_methods(state: AppState, path: str) -> str:
         if method != METHOD_NAME_ALL and _have_handler(match(method, path)[0])
     ]
     return _allow(tuple(allowed)) if allowed else ""
+
+
+def _patch_media_types(state: AppState, path: str) -> str:
+    """Returns the value of `Accept-Patch` for a path; an empty str if no route declares it."""
+    routes = [route for route, _ in state.table.router.match("PATCH", path)[0]]
+    handlers = [route.handler for route in routes if not route.takes_next]
+    return ", ".join(get_facts(handlers[0]).body_media_types) if handlers else ""
 
 
 # An app has few combinations of methods.

@@ -116,7 +116,11 @@ HINTS: dict[str, list[tuple[Callable[[Any], object], str]]] = {
         (_is_factory, "write {name}(...), which makes the middleware"),
         (_takes_nothing, "add the parameter c, the context"),
         (_takes_websocket, "put @upgrade_websocket of kit.websocket above it"),
-        (_is_for_typed, "read parameters from c.req, or put @typed of kit.typed above it"),
+        (
+            _is_for_typed,
+            "read parameters from c.req, or put @typed of kit.typed above it; for a guard, write "
+            "Depends({name})",
+        ),
     ],
     # The keywords of a registering method.
     "keyword": [

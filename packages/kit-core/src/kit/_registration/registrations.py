@@ -329,6 +329,22 @@ def strings(what: str, value: Any) -> list[str]:
     return values
 
 
+def check_validation_status(status: Any) -> None:
+    """Checks the option `validation_status` of an app.
+
+    Raises:
+        TypeError: If it isn't an int.
+        ValueError: If it isn't the status of a client's error (RFC 9110, section 15.5).
+    """
+    if not isinstance(status, int) or isinstance(status, bool):
+        raise TypeError(f"Kit(validation_status=...) takes an int, not {status!r:.100}")
+    if not 400 <= status <= 499:
+        raise ValueError(
+            f"Kit(validation_status=...) takes the status of a client's error, 400 to 499, such as "
+            f"422, not {status!r:.100}"
+        )
+
+
 def check_path(name: str, path: Any) -> None:
     """Rejects a path that isn't a str, or has the syntax of another framework.
 

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NewType, get_args
-
-from msgspec import convert
 
 from kit.interface import FieldError, RequestValidationError
 
@@ -78,7 +76,7 @@ def convert_value(
     try:
         return _loader(type, codecs)(value)
     except ValueError as error:
-        raise RequestValidationError(part, [_field_error(name, error)]) from error
+        raise RequestValidationError(part, [_field_error(name, type, error)]) from error
 
 
 def convert_values(
@@ -104,7 +102,7 @@ def convert_values(
         try:
             converted.append(load(value))
         except ValueError as error:
-            errors.append(_field_error(f"{name}[{index}]", error))
+            errors.append(_field_error(f"{name}[{index}]", type, error))
             if len(errors) == _MOST_ERRORS:
                 break
     if errors:
@@ -166,18 +164,17 @@ def _check_type(
         TypeError: If not.
     """
     try:
-        advice = _describe_mistake(type)
+        advice = _describe_mistake(type, codecs)
     except TypeError:  # metadata in Annotated may be unhashable
-        advice = _describe_mistake.__wrapped__(type)
+        advice = _describe_mistake.__wrapped__(type, codecs)
     if advice is None:
         return
     if advice is _IS_NO_VALUE:
-        unknown = _find_unknown(type)
-        if codecs is not None and any(each in codecs.decoders for each in unknown):
-            return
-        if unknown:
-            advice += f"; or give the app a decoder, Kit(decoders={{{unknown[0].__name__}: ...}})"
-    if advice is _IS_MANY and part != "query":
+        for each in _list_choices(type, codecs):
+            if each.__class__.__name__ == "CustomType":
+                kind = each.cls.__name__
+                advice = f"{_IS_NO_VALUE}; or give the app a decoder, Kit(decoders={{{kind}: ...}})"
+    elif advice is _IS_MANY and part != "query":
         advice = _IS_NO_VALUE
     elif advice is _IS_MANY:
         (item,) = get_args(type)[:1] or (str,)
@@ -198,51 +195,55 @@ def _loader(type: Any, codecs: TypeCodecs | None) -> Callable[[str], Any]:
 
 @lru_cache(maxsize=256)
 def _new_loader(type: Any, codecs: TypeCodecs | None) -> Callable[[str], Any]:
-    from kit.authoring.numerals import checked  # here and below: most apps convert nothing
+    # Here and below: most apps convert nothing.
+    from kit.authoring.text_values import text_loader, with_choices
 
-    hook = None if codecs is None else codecs.dec_hook_of_text
-    load = partial(convert, type=type, strict=False, dec_hook=hook)
-    return checked(load, type, is_json=False)
+    return text_loader(with_choices(type, codecs), codecs)
 
 
 @lru_cache(maxsize=256)
-def _describe_mistake(type: Any) -> str | None:
+def _describe_mistake(type: Any, codecs: TypeCodecs | None) -> str | None:
     """Returns why no single text can be converted to a type; None if it can."""
-    from msgspec.inspect import Metadata, UnionType, type_info
+    from kit.authoring.text_values import is_scalar
 
     try:
-        node = type_info(type)
+        choices = _list_choices(type, codecs)
     except TypeError:
         return _IS_NO_TYPE
-    while isinstance(node, Metadata):
-        node = node.type
-    choices = node.types if isinstance(node, UnionType) else (node,)
     if any(each.__class__.__name__ in _SINGLE for each in choices):
         return None
-    return _IS_MANY if node.__class__.__name__ in _MANY else _IS_NO_VALUE
+    decoded = () if codecs is None else codecs.decoders
+    classes = [getattr(each, "cls", None) for each in choices]
+    if any(is_scalar(each) or each in decoded for each in classes):
+        return None
+    is_many = len(choices) == 1 and choices[0].__class__.__name__ in _MANY
+    return _IS_MANY if is_many else _IS_NO_VALUE
 
 
-def _find_unknown(kind: Any) -> list[type]:
-    """Returns the class that a type is, or is besides None, if only a decoder can build it."""
-    from msgspec.inspect import CustomType, Metadata, UnionType, type_info
+def _list_choices(type: Any, codecs: TypeCodecs | None) -> tuple[Any, ...]:
+    """Returns the members of a union, as msgspec describes them; otherwise the type."""
+    from msgspec.inspect import Metadata, UnionType, type_info
 
-    node = type_info(kind)
+    from kit.authoring.text_values import with_choices
+
+    node = type_info(with_choices(type, codecs))
     while isinstance(node, Metadata):
         node = node.type
-    choices = node.types if isinstance(node, UnionType) else (node,)
-    return [each.cls for each in choices if isinstance(each, CustomType)]
+    return node.types if isinstance(node, UnionType) else (node,)
 
 
-def _field_error(path: str, error: Exception) -> FieldError:
+def _field_error(path: str, kind: Any, error: Exception) -> FieldError:
     """Returns the error that kit-validator returns for the same mistake."""
-    from kit.authoring.models import error_type
+    from msgspec.inspect import type_info
+
+    from kit.authoring.field_errors import field_error, read_message
 
     text = str(error)
     # All values are text, so "got `str`" adds nothing. APPSEC: it may quote the client's text.
     message = text.removesuffix(", got `str`")
     if len(message) > _LONGEST_MESSAGE:
         message = message[:_LONGEST_MESSAGE] + "..."
-    return FieldError(path=path, message=message, type=error_type(text))
+    return field_error(path, message, *read_message(text, type_info(kind)))
 
 
 def show_type(kind: Any) -> str:

@@ -49,6 +49,7 @@ class AppState:
         strict: Whether `/about` and `/about/` are different paths.
         get_path: Returns the routing path of a request; None for the path of its URL.
         method_not_allowed: Whether a known path with another method gets a 405.
+        validation_status: The status of validation errors; None for 400, or that of the app around.
         compose: Returns the function that runs the handlers of routes.
 
     Attributes:
@@ -104,6 +105,7 @@ class AppState:
         strict: bool,
         get_path: Callable[[Request], str] | None,
         method_not_allowed: bool,
+        validation_status: int | None,
         compose: Callable[[Sequence[Route]], Run],
     ) -> None:
         self.table = table
@@ -116,7 +118,7 @@ class AppState:
         self.base_path = "/"
         self.compose = compose
         self._composed: dict[tuple[Route, ...], Run] = {}
-        self.on_error = ErrorHandlers()
+        self.on_error = ErrorHandlers(validation_status)
         self.error_handlers: tuple[ErrorHandlers, ...] = (self.on_error,)
         self.needs_request = (
             get_path is not None or not strict or limits.max_body_size_bytes is not None
@@ -183,7 +185,7 @@ class AppState:
             # Without the option, an app leaves the decision to the app around it.
             decides = member is not other._family[0] or "method_not_allowed" in other.given
             method_not_allowed = member._method_not_allowed if decides else None
-            if member._not_found is None and method_not_allowed is None:
+            if (member._not_found, method_not_allowed, member.on_error.format) == (None,) * 3:
                 continue
             part = self._below(merge_path(prefix, member.base_path))
             part.routed_at = place

@@ -3,24 +3,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._routing.exception_groups import leaves
 
 if TYPE_CHECKING:
-    from kit.interface import HandlerResult
+    from kit.interface import HandlerResult, HTTPException
 
 ErrorHandler: TypeAlias = "Callable[[Exception, Any], HandlerResult]"
 """A handler of exceptions; it is called with the exception and the context."""
 
 
+ErrorFormat: TypeAlias = "Callable[[Exception, Any], HTTPException | None]"
+"""Returns the HTTPException to send for an exception that no handler handles; None: the usual."""
+
+
 class ErrorHandlers:
-    """Finds the handler for the most specific class of an exception."""
+    """Finds the handler for the most specific class of an exception.
 
-    __slots__ = ("_by_class",)
+    Args:
+        validation_status: The status of validation errors; None if the app around decides.
 
-    def __init__(self) -> None:
+    Attributes:
+        format: How exceptions without a handler are sent; None if the app around decides.
+    """
+
+    __slots__ = ("_by_class", "format", "validation_status")
+
+    def __init__(self, validation_status: int | None = None) -> None:
+        self.validation_status = validation_status
+        self.format: ErrorFormat | None = None
         self._by_class: dict[type[Exception], ErrorHandler] = {}
 
     def set(self, kind: type[Exception], handler: ErrorHandler) -> None:
@@ -42,6 +55,25 @@ class ErrorHandlers:
         if others or ours in (None, handler, self._by_class.get(Exception)):
             return handler, error
         return ours, held[0]
+
+    @staticmethod
+    def find_validation_status(handlers: Iterable[ErrorHandlers]) -> int | None:
+        """Returns the status of validation errors in the innermost app that has one; or None.
+
+        Args:
+            handlers: Those of several apps, innermost first.
+        """
+        given = (each.validation_status for each in handlers)
+        return next((status for status in given if status is not None), None)
+
+    @staticmethod
+    def find_format(handlers: Iterable[ErrorHandlers]) -> ErrorFormat | None:
+        """Returns the format of errors in the innermost app that has one; or None.
+
+        Args:
+            handlers: Those of several apps, innermost first.
+        """
+        return next((each.format for each in handlers if each.format is not None), None)
 
     def _for_class(self, kind: type[Exception]) -> ErrorHandler | None:
         for each in kind.__mro__:

@@ -11,7 +11,7 @@ from kit.authoring.signatures import takes_next
 from kit.http.paths import merge_path
 from kit.interface import RouterRoute
 
-from .error_handlers import ErrorHandlers
+from .error_handlers import ErrorFormat, ErrorHandlers
 
 if TYPE_CHECKING:
     from kit.interface import Codecs
@@ -104,6 +104,16 @@ class Route(RouterRoute):
             route.handler = bind(handler, route.method, whole, codecs)
             route.unbound = (handler, whole)
         return route
+
+    @property
+    def validation_status(self) -> int | None:
+        """The status of validation errors in the inner apps; None if the outermost decides."""
+        return ErrorHandlers.find_validation_status(self.error_handlers)
+
+    @property
+    def error_format(self) -> ErrorFormat | None:
+        """The format of errors in the inner apps; None if the outermost decides."""
+        return ErrorHandlers.find_format(self.error_handlers)
 
     def add_error_handlers(self, handlers: Iterable[ErrorHandlers]) -> None:
         """Adds the error handlers of outer apps, without duplicates."""

@@ -115,7 +115,8 @@ class RouteTable:
             if route.unbound is not None:
                 from kit.authoring.route_hooks import check
 
-                check(route.handler, self.routes[:index], route)
+                after = self.routes[index + 1 :] if route.takes_next else ()
+                check(route.handler, self.routes[:index], route, after)
 
     def check_env(self, env: Mapping[str, Any]) -> None:
         """Runs the checks of the bindings that handlers need.

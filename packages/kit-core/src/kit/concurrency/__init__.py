@@ -8,14 +8,12 @@ cancelled.
 """
 
 from kit.authoring.event_loops import running_trio
+from kit.authoring.tasks import DetachedTask, Signal
 
-from ._detached_task import DetachedTask
 from ._resumable_read import ResumableRead
-from ._signal import Signal
 from ._tasks import threadsafe_call
 
 __all__ = ("DetachedTask", "ResumableRead", "Signal", "running_trio", "threadsafe_call")
 
 # Public classes show the module that users import them from.
-for _class in (DetachedTask, ResumableRead, Signal):
-    _class.__module__ = __name__
+ResumableRead.__module__ = __name__

@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 from kit.authoring.maybe_await import is_awaitable, settle
 from kit.authoring.signatures import describe
 from kit.context import Context
+from kit.http.server_sent_events import KEEP_ALIVE, set_event_headers
 from kit.web import Response
 
 from ._api import SSEStreamingApi, StreamingApi
@@ -51,7 +52,6 @@ for _class in (SSEStreamingApi, StreamAbortedError, StreamClosedError, Streaming
     _class.__module__ = __name__
 
 _Api = TypeVar("_Api", bound=StreamingApi)
-_KEEP_ALIVE = b": keep-alive\n"
 
 
 class _KeepAlive:
@@ -91,7 +91,7 @@ class _KeepAlive:
         with suppress(StreamClosedError):
             while True:
                 await sleep_until(self._quiet_since + self._interval_s)
-                await self._body.put(_KEEP_ALIVE, self._is_due)
+                await self._body.put(KEEP_ALIVE, self._is_due)
 
     def _note(self, chunk: bytes) -> None:
         from anyio import current_time
@@ -199,12 +199,7 @@ def stream_sse(
     last_event_id = value and value.encode("latin-1").decode("utf-8", "replace")
     api = SSEStreamingApi(last_event_id, c.codecs)
     response = _respond(c, "stream_sse", api, callback, on_error, keep_alive)
-    headers = response.headers
-    headers.set("content-type", "text/event-stream")
-    # nginx holds a response back until its buffer is full, unless X-Accel-Buffering is `no`.
-    for field, default in (("cache-control", "no-cache"), ("x-accel-buffering", "no")):
-        if not headers.has(field):
-            headers.set(field, default)
+    set_event_headers(response.headers)
     return response
 
 

@@ -3,20 +3,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
 from kit.authoring.codecs import default_codecs
+from kit.http.server_sent_events import check_event_field, check_retry, encode_event
 from kit.interface import Codecs
 from kit.streaming._body import CallbackBody
 from kit.web._streams import Chunk, Stream, close_stream, encode_chunk, iterate
-
-# SPEC: WHATWG HTML section 9.2.5: only these end a line; str.splitlines() splits at others, too.
-_LINE_END = re.compile(r"\r\n|\r|\n")
-# SPEC: WHATWG HTML section 9.2.6: clients ignore an id that contains NUL.
-_FORBIDDEN = {"event": re.compile(r"[\r\n]"), "id": re.compile(r"[\r\n\0]")}
 
 
 class StreamingApi:
@@ -170,29 +165,11 @@ class SSEStreamingApi(StreamingApi):
             ValueError: If `event` or `id` contains CR or LF, `id` NUL, or `retry` is negative.
             StreamClosedError: As for `write`.
         """
-        lines = []
         if event is not None:
-            lines.append(f"event: {_field('event', event)}")
-        text = data if isinstance(data, str) else self._codecs.encode_json(data).decode()
-        lines += [f"data: {line}" for line in _LINE_END.split(text)]
+            check_event_field("write_sse()", "event", event)
         if id is not None:
-            lines.append(f"id: {_field('id', id)}")
+            check_event_field("write_sse()", "id", id)
         if retry is not None:
-            if not isinstance(retry, int) or isinstance(retry, bool):
-                raise TypeError(
-                    f"write_sse() takes retry as an int of milliseconds, not {type(retry).__name__}"
-                )
-            if retry < 0:
-                raise ValueError(f"Invalid retry {retry!r} of an event: expected 0 or more")
-            lines.append(f"retry: {retry}")
-        await self.write("\n".join(lines) + "\n\n")
-
-
-def _field(name: str, value: str) -> str:
-    """Checks and returns the value of a single-line field."""
-    if not isinstance(value, str):
-        raise TypeError(f"write_sse() takes {name} as a str, not {type(value).__name__}")
-    if _FORBIDDEN[name].search(value):
-        what = "CR, LF and NUL" if name == "id" else "CR and LF"
-        raise ValueError(f"Invalid {name} {value!r} of an event: {what} are not allowed")
-    return value
+            check_retry("write_sse()", retry)
+        text = data if isinstance(data, str) else self._codecs.encode_json(data).decode()
+        await self.write(encode_event(text, event=event, id=id, retry=retry))

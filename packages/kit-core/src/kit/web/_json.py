@@ -86,13 +86,15 @@ def decode_as(data: bytes, type: Any, codecs: TypeCodecs | None = None) -> Any:
         model = find_model(type)
     try:
         return _decoder(type, codecs)(data) if model is None else model.validate_json(data)
-    except msgspec.ValidationError:
-        raise
+    except msgspec.ValidationError as error:
+        from kit.authoring.whole_numbers import decode_again
+
+        return decode_again(_decoder(type, codecs), data, error)
     except ValueError as error:
         decode(data)  # raises an error with the position if it is malformed
         from kit.authoring.models import summary
 
-        raise msgspec.ValidationError(summary(error)) from error
+        raise msgspec.ValidationError(summary(error, model)) from error
 
 
 def _decoder(type: Any, codecs: TypeCodecs | None) -> Callable[[bytes], Any]:
@@ -106,7 +108,8 @@ def _decoder(type: Any, codecs: TypeCodecs | None) -> Callable[[bytes], Any]:
 def _new_decoder(type: Any, codecs: TypeCodecs | None) -> Callable[[bytes], Any]:
     from kit.authoring.models import with_defaults
     from kit.authoring.numerals import checked
+    from kit.authoring.text_values import decode_hook
 
-    hook = None if codecs is None else codecs.dec_hook
+    hook = decode_hook(type, is_text=False, codecs=codecs)
     decode = msgspec.json.Decoder(type, dec_hook=hook).decode
     return with_defaults(checked(decode, type, is_json=True), type)

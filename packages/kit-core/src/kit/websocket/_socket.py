@@ -15,8 +15,8 @@ from anyio.lowlevel import checkpoint
 
 from kit.authoring.cancellation import find_fault
 from kit.authoring.event_loops import running_trio
+from kit.authoring.tasks import start_task
 from kit.concurrency import DetachedTask, Signal
-from kit.concurrency._tasks import start_task
 from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
 from kit.request import KitRequest

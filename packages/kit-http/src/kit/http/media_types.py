@@ -1,14 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""Media types of requests and responses (RFC 9110, section 8.3.1)."""
+"""Media types of requests and responses (RFC 9110, sections 8.3.1 and 12.5.1)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
-__all__ = ("JSON", "MULTIPART", "URLENCODED", "is_compressible", "is_json", "media_type")
+from .fields import parse_accept
+
+__all__ = (
+    "EVENT_STREAM",
+    "JSON",
+    "JSON_LINES",
+    "MULTIPART",
+    "URLENCODED",
+    "choose_media_type",
+    "is_compressible",
+    "is_json",
+    "media_type",
+)
+
+EVENT_STREAM = "text/event-stream"
+"""Server-sent events (WHATWG HTML, section 9.2); see `kit.http.server_sent_events`."""
 
 JSON = "application/json"
 """JSON (RFC 8259)."""
+
+JSON_LINES = "application/jsonl"
+"""One JSON value per line (jsonlines.org)."""
 
 MULTIPART = "multipart/form-data"
 """Forms that may contain files (RFC 7578)."""
@@ -95,6 +114,40 @@ def is_json(content_type: str | None) -> bool:
     """
     kind = media_type(content_type)
     return kind == JSON or kind.endswith("+json")
+
+
+def choose_media_type(accept: str | None, available: Sequence[str]) -> str | None:
+    """Chooses the media type of a response by Accept (RFC 9110, section 12.5.1).
+
+    The most specific range that includes a type decides its quality, and the type with the highest
+    quality wins. If qualities are equal, a type that the client names comes before one that only a
+    range includes, then the client's order decides, and then the server's.
+
+    Args:
+        accept: The value of Accept; None if there is none.
+        available: The media types in lower case, without parameters, in the server's order.
+
+    Returns:
+        One of them, the first one without Accept; None if the client accepts none of them.
+    """
+    accepted = parse_accept(accept)
+    if not accepted:
+        return available[0]
+    ranges: dict[str, tuple[float, int]] = {}
+    for index, each in enumerate(accepted):  # the highest quality first
+        ranges.setdefault(each.type.lower(), (each.q, -index))
+    best: tuple[float, int, int] | None = None
+    chosen = None
+    for kind in available:
+        for breadth, name in enumerate((kind, kind.partition("/")[0] + "/*", "*/*")):
+            if name not in ranges:
+                continue
+            q, order = ranges[name]
+            rank = q, -breadth, order
+            if q > 0 and (best is None or rank > best):
+                best, chosen = rank, kind
+            break
+    return chosen
 
 
 def is_compressible(content_type: str | None) -> bool:

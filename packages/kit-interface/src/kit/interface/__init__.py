@@ -29,7 +29,13 @@ if TYPE_CHECKING:
         Middleware,
         Next,
     )
-    from ._problems import FieldError, ProblemError, RequestValidationError, ValidationProblem
+    from ._problems import (
+        FieldError,
+        Problem,
+        ProblemError,
+        RequestValidationError,
+        ValidationProblem,
+    )
     from ._router import ParamIndexMap, Params, ParamStash, Result, Router
     from ._routes import METHOD_NAME_ALL, RouterRoute, is_cacheable
     from ._web import (
@@ -74,6 +80,7 @@ __all__ = (
     "ParamStash",
     "Params",
     "PathBody",
+    "Problem",
     "ProblemError",
     "Request",
     "RequestValidationError",
@@ -100,7 +107,7 @@ _NAMES = {
         "RouterClosedError UnsupportedPathError ValidationTarget"
     ),
     "_handlers": "AnyContext AsyncMiddleware ErrorHandler Handler HandlerResult Middleware Next",
-    "_problems": "FieldError ProblemError RequestValidationError ValidationProblem",
+    "_problems": "FieldError Problem ProblemError RequestValidationError ValidationProblem",
     "_router": "ParamIndexMap Params ParamStash Result Router",
     "_routes": "METHOD_NAME_ALL RouterRoute is_cacheable",
     "_web": "Blob BodyProgress File FormData Headers PathBody Request Response is_response",

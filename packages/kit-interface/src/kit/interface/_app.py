@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ._codecs import Codecs
 from ._context import ExecutionContext
+from ._errors import HTTPException
 from ._router import Router
 from ._routes import RouterRoute
 from ._web import HeadersInit, Response
@@ -36,6 +37,23 @@ class App(Protocol):
     @property
     def codecs(self) -> Codecs:
         """The encoders and decoders of the app."""
+
+    @property
+    def validation_status(self) -> int:
+        """The status of validation errors, unless a route has another one."""
+
+    @property
+    def error_format(self) -> Callable[[Exception, Any], HTTPException | None] | None:
+        """The function given to `format_errors`, unless a route has another one; or None."""
+
+    def format_errors(
+        self, function: Callable[[Exception, Any], HTTPException | None], /
+    ) -> object:
+        """Sets how errors are sent that nothing handles: `function(error, c)`.
+
+        It returns the HTTPException to send, or None for what is usual. The fact `error_type` of
+        the function is the type of the bodies, for tools; see `kit.interface.metadata.attach`.
+        """
 
     # Any, since the app requires its own class of request, with its own arguments.
     async def fetch(

@@ -18,6 +18,15 @@ _SUBJECTS = {
 }
 
 
+# RFC 9110, sections 15.5.14, 15.5.15, 15.5.17 and 15.5.21. Python has these names since 3.13.
+_PHRASES = {
+    413: "Content Too Large",
+    414: "URI Too Long",
+    416: "Range Not Satisfiable",
+    422: "Unprocessable Content",
+}
+
+
 class ProblemError(HTTPException):
     """An exception that becomes a problem document: application/problem+json (RFC 9457).
 
@@ -74,6 +83,24 @@ class ProblemError(HTTPException):
         )
 
 
+class Problem(TypedDict, total=False):
+    """A problem document (RFC 9457), as the type of a body in `responses`.
+
+    Attributes:
+        type: URI of the kind of problem.
+        title: The kind of problem.
+        status: The HTTP status code.
+        detail: The details of this occurrence.
+        instance: URI of this occurrence.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+
+
 class FieldError(TypedDict):
     """The error of one field.
 
@@ -81,22 +108,25 @@ class FieldError(TypedDict):
         path: The path of the field: `title`, `authors[0].name`; empty for the whole value.
         message: The error, for people.
         type: The error, for programs: one of pydantic's names such as `missing` or `int_type`, see
-            `kit.authoring.models.error_type`.
+            `kit.authoring.field_errors.read_message`.
+        ctx: The bound and its value, for programs: `{"ge": 1}`, `{"min_length": 2}`, `{"expected":
+            "'a' or 'b'"}`; absent if there is none. With `type`, all that a translation needs.
         target: The part of the request, if the document lists errors of several parts.
     """
 
     path: str
     message: str
     type: str
+    ctx: NotRequired[dict[str, Any]]
     target: NotRequired[ValidationTarget]
 
 
 class ValidationProblem(TypedDict):
-    """The problem document (RFC 9457) for invalid data, sent with status 400.
+    """The problem document (RFC 9457) for invalid data, sent with the app's `validation_status`.
 
     Attributes:
-        title: `Bad Request`.
-        status: 400.
+        title: `Bad Request`, or the phrase of another `validation_status`.
+        status: 400, or another `validation_status`.
         detail: The error as a whole.
         target: The part of the request; absent if several parts are invalid.
         errors: The errors of its fields.
@@ -112,8 +142,8 @@ class ValidationProblem(TypedDict):
 class RequestValidationError(ProblemError):
     """A request doesn't match its type; becomes a 400 with a problem document that lists errors.
 
-    In addition to the members of RFC 9457, the document has `target` and `errors`; see
-    `ValidationProblem`.
+    `Kit(validation_status=422)` changes the status of all of them. In addition to the members of
+    RFC 9457, the document has `target` and `errors`; see `ValidationProblem`.
 
     Args:
         target: The part of the request: `json`, `form`, `query`, `param`, `header` or `cookie`.
@@ -139,6 +169,22 @@ class RequestValidationError(ProblemError):
             message=f"{detail}: {'; '.join(map(_line, self.errors))}",
             **members,
             errors=self.errors,
+        )
+
+    def set_status(self, status: int) -> None:
+        """Changes the status; an app with a `validation_status` calls this before its `on_error`.
+
+        Args:
+            status: The status of the response; its phrase becomes the title.
+        """
+        super().__init__(
+            status,
+            detail=self.detail,
+            type=self.type,
+            instance=self.instance,
+            headers=self.headers,
+            message=self.message,
+            **self.members,
         )
 
     @staticmethod
@@ -178,6 +224,8 @@ def _line(error: FieldError) -> str:
 def _phrase(status: int) -> str:
     from http import HTTPStatus
 
+    if status in _PHRASES:
+        return _PHRASES[status]
     try:
         return HTTPStatus(status).phrase
     except ValueError:  # a status that is not registered
@@ -193,5 +241,5 @@ def _encode(document: dict[str, Any]) -> bytes:
 
 
 # Shown as they are imported: kit.interface.ProblemError.
-for _class in (ProblemError, FieldError, RequestValidationError, ValidationProblem):
+for _class in (FieldError, Problem, ProblemError, RequestValidationError, ValidationProblem):
     _class.__module__ = "kit.interface"

@@ -55,6 +55,16 @@ class RouterRoute:
         self.handler = handler
         self.takes_next = takes_next
 
+    @property
+    def validation_status(self) -> int | None:
+        """The status of validation errors if the route is part of an app with its own; or None."""
+        return None
+
+    @property
+    def error_format(self) -> Any:
+        """The format of errors if the route is part of an app with its own; see `App`; or None."""
+        return None
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(base_path={self.base_path!r}, path={self.path!r}, "

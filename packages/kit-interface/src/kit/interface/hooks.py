@@ -12,6 +12,12 @@ exception prevents the startup. It may have `__kit_check_env__(env)`, which an a
 mapping that its lifespan has yielded, once a server has started it. Its `__kit_origin__` is the
 function to name in errors.
 
+A middleware is bound in the same way if its class has `__kit_takes_next__ = True`; the result of
+the hook is called with `(c, next)`. It may have `__kit_check_after__(after)`, which an app calls
+with `__kit_check__`, with the routes registered after the middleware. A middleware that runs other
+bound ones has them as `__kit_parts__`, a tuple: for hooks that it doesn't have itself, an app calls
+those of its parts.
+
 A WebSocket handler has `__kit_bind_websocket__(method, pattern, codecs)`, which the function that
 accepts connections, such as `upgrade_websocket`, calls in its own `__kit_bind__`. The result of
 that hook is called with the context of the handshake and returns a function of the connection, or

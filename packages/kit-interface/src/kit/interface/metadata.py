@@ -99,6 +99,7 @@ class Facts(NamedTuple):
         source: Where the arguments of the function come from, in lines for human readers.
         others: Facts of other packages, by name.
         body_required: Whether a request needs a JSON body; None if that depends on its type.
+        body_media_types: The media types of a JSON body; empty for `application/json`.
     """
 
     provides: Mapping[str, Any] = _NOTHING
@@ -110,6 +111,7 @@ class Facts(NamedTuple):
     source: str = ""
     others: Mapping[str, Any] = _NOTHING
     body_required: bool | None = None
+    body_media_types: tuple[str, ...] = ()
 
 
 def attach(
@@ -124,6 +126,7 @@ def attach(
     mounted: Literal[True] | None = None,
     source: str | None = None,
     body_required: bool | None = None,
+    body_media_types: tuple[str, ...] | None = None,
     **others: Any,
 ) -> F:
     """Attaches facts to a function.
@@ -141,6 +144,7 @@ def attach(
         mounted: See `Facts`.
         source: See `Facts`.
         body_required: See `Facts`.
+        body_media_types: See `Facts`.
         **others: Facts of other packages; prefix their names with the name of the package.
 
     Returns:
@@ -161,6 +165,7 @@ def attach(
         "mounted": (mounted, bool),
         "source": (source, str),
         "body_required": (body_required, bool),
+        "body_media_types": (body_media_types, tuple),
     }
     facts = {**_checked_mappings(mappings), **_checked_values(plain)}
     if security is not None:

@@ -20,7 +20,8 @@ from ._tool_definitions import ToolDefinition
 __all__ = ("ArgumentError", "build_request")
 
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
-_ACCEPT = "application/json, text/*;q=0.9, */*;q=0.8"
+# A stream of JSON Lines can be a result, one of events can't.
+_ACCEPT = "application/json, application/jsonl, text/*;q=0.9, */*;q=0.8"
 
 
 class ArgumentError(Exception):

@@ -22,7 +22,6 @@ __all__ = (
 for _object in (
     AppOperation,
     AppOperations,
-    Problem,
     RoutingApp,
     build_document,
     describe,

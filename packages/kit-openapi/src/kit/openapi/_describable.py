@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
+from kit.authoring.text_values import describe_scalar
 from kit.interface import Codecs, File
 
 # Those of `kit.interface.File`, which another class may have.
@@ -33,11 +35,8 @@ def check_describable(kind: Any, codecs: Codecs | None = None) -> None:
         return
 
     def describe(each: Any) -> dict[str, Any]:
-        if (
-            codecs is None
-            or is_file(each)
-            or codecs.find_json_type(each, is_sent=False) is not None
-        ):
+        has_schema = codecs is None or is_file(each) or each is object or is_part(each)
+        if has_schema or _is_converted(each, codecs):
             return {"format": "binary"}  # msgspec takes an empty one for none
         raise TypeError(f"{each!r:.100} isn't a type of data")
 
@@ -48,6 +47,11 @@ def check_describable(kind: Any, codecs: Codecs | None = None) -> None:
         if reason.startswith("Encoding objects"):
             return  # a default that JSON doesn't have, which schemas leave out
         raise TypeError(reason) from None
+
+
+def _is_converted(kind: Any, codecs: Any) -> bool:
+    is_known = codecs.find_json_type(kind, is_sent=False) is not None
+    return is_known or describe_scalar(kind) is not None
 
 
 def is_file(kind: Any) -> bool:

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from kit.authoring.options import OptionChecks
 from kit.http.fields import is_token
-from kit.interface import Codecs
+from kit.interface import Codecs, Problem
 from kit.interface.metadata import attach
 
 from ._describable import check_describable
@@ -19,24 +19,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _RANGES = ("default", "1XX", "2XX", "3XX", "4XX", "5XX")
 _check = OptionChecks("describe")
-
-
-class Problem(TypedDict, total=False):
-    """A problem document (RFC 9457), for `responses`.
-
-    Attributes:
-        type: URI of the kind of problem.
-        title: The kind of problem.
-        status: The HTTP status code.
-        detail: The details of this occurrence.
-        instance: URI of this occurrence.
-    """
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    instance: str
 
 
 def describe(

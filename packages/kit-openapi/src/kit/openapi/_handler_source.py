@@ -8,12 +8,13 @@ deep. Anything unknown is left out.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import FunctionType, GenericAlias
 from typing import Any
 
 from kit.interface import HTTPException, ProblemError
-from kit.interface.metadata import get_facts
+from kit.interface.metadata import Facts, get_facts
 
 from ._catching import Catchers, is_caught, nodes_in_try
 from ._source import (
@@ -107,14 +108,16 @@ class HandlerSource:
     can_fail: bool = False
 
 
-def read(handler: Any) -> HandlerSource:
+def read(handler: Any, before: Sequence[Facts] = ()) -> HandlerSource:
     """Reads the source of a handler.
 
-    Other functions that run for it, such as the dependencies of a typed endpoint, are read as well
-    if its facts list them: `attach(handler, typed_calls=(function, ...))`.
+    Other functions that run for it, such as the dependencies of a typed endpoint and of the guards
+    before it, are read as well if the facts list them: `attach(handler, typed_calls=(function,
+    ...))`.
 
     Args:
         handler: The handler.
+        before: The facts of the middleware before it.
 
     Returns:
         The information; empty if the source is missing.
@@ -124,8 +127,9 @@ def read(handler: Any) -> HandlerSource:
     for wrapper in wrappers(handler):
         reader.read(wrapper, 1)
     reader.read(_called_by(innermost(handler)), 0)
-    for function in get_facts(handler).others.get("typed_calls", ()):
-        reader.read(innermost(function), 1)
+    for facts in (get_facts(handler), *before):
+        for function in facts.others.get("typed_calls", ()):
+            reader.read(innermost(function), 1)
     return reading
 
 

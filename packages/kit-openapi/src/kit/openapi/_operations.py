@@ -15,7 +15,7 @@ from kit.router.patterns import PatternIndex, covers
 from ._describable import check_describable
 from ._describe import check_described
 from ._patterns import Template, templates
-from ._source import innermost
+from ._source import UNKNOWN, innermost
 
 _METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH", "TRACE")
 # The methods listed for a handler of every method; nobody documents TRACE.
@@ -37,6 +37,8 @@ class Operation:
         facts: The facts of the middleware that covers it, outermost first, and of the handler.
         described: Their descriptions from `describe`; the handler's description takes precedence.
         id: The operation id.
+        validation_status: The status of validation errors.
+        error_type: The type of the bodies of other errors, or `UNKNOWN`.
     """
 
     method: str
@@ -48,6 +50,8 @@ class Operation:
     function: Any = None
     described: dict[str, Any] = field(default_factory=dict)
     id: str = ""
+    validation_status: int = 400
+    error_type: Any = UNKNOWN
 
 
 def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
@@ -80,9 +84,16 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
                     continue
                 operation.shown = shapes.setdefault(shape, operation.template)
                 if not operation.described.get("hidden"):
+                    operation.validation_status = route.validation_status or app.validation_status
+                    operation.error_type = _error_type(route.error_format or app.error_format)
                     found.append(operation)
     _name_operations(found)
     return found
+
+
+def _error_type(format: Any) -> Any:
+    """Returns the type of the bodies that an app's `format_errors` makes, if it is known."""
+    return get_facts(format).others.get("error_type", UNKNOWN)
 
 
 def _check_validated(route: RouterRoute, facts: Facts, codecs: Codecs) -> None:

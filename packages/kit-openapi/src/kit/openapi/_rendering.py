@@ -18,9 +18,10 @@ from ._handler_source import HandlerSource, Parameter, read
 from ._names import by_name, header_names, named_fields
 from ._operations import Operation
 from ._responses import JSON, Errors, ResponseDescription, find_responses, with_slots
-from ._schemas import Schema, Schemas, file_schema, is_json, iterate_fields, without_null
+from ._schemas import REQUEST, Schema, Schemas, file_schema, is_json, iterate_fields, without_null
 from ._security import Security
 from ._source import UNKNOWN
+from ._streams import describe_items
 
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
@@ -28,6 +29,8 @@ _PLACES = {"param": "path", "query": "query", "header": "header", "cookie": "coo
 # SPEC: OpenAPI 3.1.1 section 4.8.12.2.1: definitions of these headers are ignored.
 _IGNORED_HEADERS = ("accept", "content-type", "authorization")
 _ORDER = list(_PLACES.values())
+# SPEC: OpenAPI 3.1.1 section 4.8.12.3: the names of fields in brackets, `range[low]=1`.
+_DEEP_OBJECT = {"style": "deepObject", "explode": True}
 _CONSTRAINTS = {"minLength", "maxLength", "pattern"}
 
 
@@ -65,22 +68,24 @@ def plan(
 ) -> PendingOperation:
     """Finds the parts of an operation, and requests the schemas of its types."""
     said = parse(getattr(operation.function, "__doc__", None))
-    reading = read(operation.handler)
+    reading = read(operation.handler, operation.facts[:-1])
     answers = find_responses(operation, reading, said, errors, schemas)
     pending = PendingOperation(operation, said, reading, answers, security.requirements(operation))
     for facts in operation.facts:
-        for target, kind in facts.validates.items():
-            pending.validated.setdefault(target, []).append(schemas.ask(kind, "request"))
-            if target == "json" and _is_required(facts, kind):
-                pending.required.add(target)
-    pending.read = [(each, schemas.ask(each.kind, "request")) for each in reading.parameters]
+        # The parts of `every` of kit-combine may read different names of the same target.
+        for validates in facts.others.get("combine_validates", (facts.validates,)):
+            for target, kind in validates.items():
+                pending.validated.setdefault(target, []).append(schemas.ask(kind, REQUEST))
+                if target == "json" and _is_required(facts, kind):
+                    pending.required.add(target)
+    pending.read = [(each, schemas.ask(each.kind, REQUEST)) for each in reading.parameters]
     if reading.json is not UNKNOWN and "json" not in pending.validated:
-        pending.json = schemas.ask(reading.json, "request")
+        pending.json = schemas.ask(reading.json, REQUEST)
     body = operation.described.get("request_body")
     if isinstance(body, Mapping):
-        pending.body = with_slots(body, schemas, "request")
+        pending.body = with_slots(body, schemas, REQUEST)
     elif body is not None:
-        pending.body = {"content": {JSON: {"schema": schemas.ask(body, "request")}}}
+        pending.body = {"content": {JSON: {"schema": schemas.ask(body, REQUEST)}}}
         pending.body["required"] = True
     return pending
 
@@ -140,12 +145,19 @@ def _without_slots(value: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]
     copied = dict(value)
     if "content" in copied:
         copied["content"] = {
-            media_type: {**each, "schema": schemas.get(each["schema"])}
-            if isinstance(each.get("schema"), int)
-            else each
+            media_type: describe_items(media_type, _with_schemas(each, schemas))
             for media_type, each in copied["content"].items()
         }
     return copied
+
+
+def _with_schemas(described: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
+    return {
+        key: schemas.get(value)
+        if key in ("schema", "itemSchema") and isinstance(value, int)
+        else value
+        for key, value in described.items()
+    }
 
 
 # --- Parameters -------------------------------------------------------------------------------
@@ -187,6 +199,20 @@ def _fields_by_name(number: int, schemas: Schemas) -> Iterator[tuple[str, Schema
     is_plain = find_model(schemas.kind(number)) is None
     for name, schema, required in named_fields(by_name(number, schemas), schemas):
         yield name, _as_text(schema, schemas, is_plain=is_plain), required
+
+
+def _is_object(schema: Schema, schemas: Schemas) -> bool:
+    """Returns whether values are objects or lists of them, or null, which can't be sent by name."""
+    whole = schemas.resolved(schema)
+    choices = [
+        schemas.resolved(each) for each in whole.get("anyOf") or whole.get("oneOf") or [whole]
+    ]
+    inner = [
+        schemas.resolved(each.get("items", {})) if each.get("type") == "array" else each
+        for each in choices
+        if each.get("type") != "null"
+    ]
+    return bool(inner) and all(each.get("type") == "object" for each in inner)
 
 
 def _default(parameter: Parameter, schemas: Schemas) -> Any:
@@ -239,7 +265,10 @@ def _add_parameter(
         schema = without_null(schema)  # the text `null` is a text
     if schema.get("default", ...) is None:  # for an omitted value, since a URL has no null
         schema = {key: value for key, value in schema.items() if key != "default"}
-    if place == "query" and schemas.resolved(schema).get("type") == "array":
+    if place == "query" and _is_object(schema, schemas):
+        schema = without_null(schema)
+        written |= _DEEP_OBJECT
+    elif place == "query" and schemas.resolved(schema).get("type") == "array":
         written |= {"style": "form", "explode": True}
     _describe(written, schema)
     found[key] = written
@@ -310,18 +339,33 @@ def _body(pending: PendingOperation, schemas: Schemas) -> dict[str, Any] | None:
             bodies.append(schema)
     if bodies:
         told = [each for each in bodies if each] or bodies[:1]  # without those that take anything
-        content[JSON] = {"schema": told[0] if len(told) == 1 else {"allOf": told}}
+        schema = told[0] if len(told) == 1 else {"allOf": told}
+        content |= {media_type: {"schema": schema} for media_type in _json_types(pending)}
     for number in _select(pending, "form"):
         # A form can't be null: a model that may be None is one that has to be sent.
         is_plain = find_model(schemas.kind(number)) is None
         named = without_null(by_name(number, schemas))
         schema, has_file = _form(named, schemas, is_plain=is_plain)
         media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]
-        content |= {media_type: {"schema": schema} for media_type in media_types}
+        written = {"schema": schema}
+        encoding = {
+            name: dict(_DEEP_OBJECT)
+            for name, each, _ in iterate_fields(schemas.resolved(schema))
+            if _is_object(each, schemas)
+        }
+        if encoding:
+            written["encoding"] = encoding
+        content |= dict.fromkeys(media_types, written)
         required = required or _has_required(schema, schemas)
     if not content and pending.reading.form:
         content = {each: {"schema": {"type": "object"}} for each in (_URLENCODED, _MULTIPART)}
     return {"content": content, **({"required": True} if required else {})} if content else None
+
+
+def _json_types(pending: PendingOperation) -> tuple[str, ...]:
+    """Returns the media types of a JSON body, as the innermost function restricts them."""
+    found = [each.body_media_types for each in pending.operation.facts if each.body_media_types]
+    return found[-1] if found else (JSON,)
 
 
 def _select(pending: PendingOperation, target: str) -> list[int]:

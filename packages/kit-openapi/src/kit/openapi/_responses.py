@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, get_args, get_type_hints
@@ -17,7 +18,7 @@ from ._describe import Problem
 from ._docstrings import Docstring
 from ._handler_source import HandlerSource
 from ._operations import Operation
-from ._schemas import Mode, Schemas
+from ._schemas import RESPONSE, Mode, Schemas
 from ._source import UNKNOWN
 
 JSON = "application/json"
@@ -25,7 +26,6 @@ PROBLEM = "application/problem+json"
 _TEXT = "text/plain"
 _FIRST_FAULT = 400
 _NO_CONTENT = (204, 205, 304)
-_SENT: dict[bool | None, Mode] = {True: "response by alias", False: "response by name"}
 
 
 @dataclass
@@ -51,13 +51,27 @@ class Errors:
     Args:
         kinds: The types of their bodies by media type; None for the built-in ones.
         schemas: The collection of schemas.
+
+    Attributes:
+        default: The type of a body that isn't known otherwise, or `UNKNOWN`.
     """
 
     def __init__(self, kinds: Mapping[str, Any] | None, schemas: Schemas) -> None:
         self._schemas = schemas
+        self.default: Any = UNKNOWN
         self._own = kinds and {
-            media_type: schemas.ask(kind, "response") for media_type, kind in kinds.items()
+            media_type: schemas.ask(kind, RESPONSE) for media_type, kind in kinds.items()
         }
+
+    def with_default(self, kind: Any) -> Errors:
+        """Returns the same for an app whose errors have bodies of one type.
+
+        Args:
+            kind: The type of those whose type isn't known otherwise, or `UNKNOWN`.
+        """
+        errors = copy(self)
+        errors.default = kind
+        return errors
 
     def answer(
         self, text: str, kind: Any = UNKNOWN, *, is_problem: bool = False
@@ -73,12 +87,12 @@ class Errors:
             text = text or "Invalid data"
         if self._own is not None:
             return ResponseDescription(text, dict(self._own))
-        if kind is UNKNOWN and is_problem:
-            kind = Problem
+        if kind is UNKNOWN:
+            kind = Problem if is_problem else self.default
         if kind is UNKNOWN or kind is None:
             return ResponseDescription(text)
         media_type = PROBLEM if _is_problem(kind) else JSON
-        return ResponseDescription(text, {media_type: self._schemas.ask(kind, "response")})
+        return ResponseDescription(text, {media_type: self._schemas.ask(kind, RESPONSE)})
 
 
 def find_responses(
@@ -94,9 +108,12 @@ def find_responses(
         schemas: The collection of schemas.
     """
     found: dict[str, ResponseDescription] = {}
+    errors = errors.with_default(operation.error_type)
     for facts in operation.facts:
+        mode = _mode_of_results(facts.others.get("typed_result"))
         for status, value in facts.responses.items():
-            _add_fact(found, status, value, errors, schemas)
+            own = operation.validation_status if value is ValidationProblem else status
+            _add_fact(found, own, value, errors, schemas, mode)
     if 200 in operation.facts[-1].responses and reading.status != 200:  # of the handler itself
         found[_key(reading.status)] = found.pop("200")
     _add_malformed(found, operation, errors)
@@ -123,11 +140,23 @@ def find_responses(
 def _mode(reading: HandlerSource, status: int | str) -> Mode:
     """Returns how bodies are sent, if all calls with the status have the same `by_alias`."""
     given = reading.by_alias.get(status if isinstance(status, int) else None, set())
-    return _SENT.get(next(iter(given)), "response") if len(given) == 1 else "response"
+    return RESPONSE._replace(by_alias=next(iter(given))) if len(given) == 1 else RESPONSE
+
+
+def _mode_of_results(options: Mapping[str, bool] | None) -> Mode:
+    """Returns how results are sent, from the options of a typed endpoint; None for others."""
+    if options is None:
+        return RESPONSE
+    return RESPONSE._replace(
+        is_by_pydantic=True,
+        by_alias=options.get("by_alias"),
+        omits_none=options.get("exclude_none", False),
+        omits_defaults="exclude_unset" in options or "exclude_defaults" in options,
+    )
 
 
 def described_answer(
-    status: int | str, value: Any, text: str, schemas: Schemas, mode: Mode = "response"
+    status: int | str, value: Any, text: str, schemas: Schemas, mode: Mode = RESPONSE
 ) -> ResponseDescription:
     """Creates the response that `describe(responses=...)` gives for a status.
 
@@ -152,16 +181,19 @@ def described_answer(
 
 
 def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[str, Any]:
-    """Copies a Response or Request Body Object; types in its content become requested schemas."""
+    """Copies a Response or Request Body Object; types in its content become requested schemas.
+
+    The type of the items of a stream stands in `itemSchema`, as in OpenAPI 3.2; see `_streams`.
+    """
     copied = dict(value)
     content: dict[str, Any] = {}
     for media_type, each in (value.get("content") or {}).items():
         if isinstance(each, Mapping):
-            schema = each.get("schema")
-            if schema is None or isinstance(schema, Mapping):
-                content[media_type] = dict(each)
-            else:
-                content[media_type] = {**each, "schema": schemas.ask(schema, mode)}
+            content[media_type] = dict(each)
+            for key in ("schema", "itemSchema"):
+                schema = each.get(key)
+                if schema is not None and not isinstance(schema, Mapping):
+                    content[media_type][key] = schemas.ask(schema, mode)
         else:
             content[media_type] = {"schema": schemas.ask(each, mode)}
     if content:
@@ -170,15 +202,20 @@ def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[s
 
 
 def _add_fact(
-    found: dict[str, ResponseDescription], status: int, value: Any, errors: Errors, schemas: Schemas
+    found: dict[str, ResponseDescription],
+    status: int,
+    value: Any,
+    errors: Errors,
+    schemas: Schemas,
+    mode: Mode,
 ) -> None:
     if isinstance(value, Mapping):
-        answer = described_answer(status, value, "", schemas)
+        answer = described_answer(status, value, "", schemas, mode)
     elif status < _FIRST_FAULT:
         text = value if isinstance(value, str) else ""
         answer = ResponseDescription(text)
         if value is not None and not text and status not in _NO_CONTENT:
-            answer.content[JSON] = schemas.ask(value, "response")
+            answer.content[JSON] = schemas.ask(value, mode)
     elif isinstance(value, str):
         answer = errors.answer(value)
     else:
@@ -206,8 +243,16 @@ def _add(found: dict[str, ResponseDescription], status: str, answer: ResponseDes
 def _add_malformed(
     found: dict[str, ResponseDescription], operation: Operation, errors: Errors
 ) -> None:
-    """Adds the text response for a body that isn't JSON, or isn't a form."""
-    targets = {target for facts in operation.facts for target in facts.validates}
+    """Adds the text response for a body that isn't JSON, or isn't a form.
+
+    In a typed endpoint, that is one of the validation errors.
+    """
+    targets = {
+        target
+        for facts in operation.facts
+        if "typed_calls" not in facts.others
+        for target in facts.validates
+    }
     if targets & {"json", "form"}:
         _add(found, "400", errors.answer(""))
 
@@ -219,13 +264,11 @@ def _add_reads(
     errors: Errors,
 ) -> None:
     """Adds the errors of calls such as `c.req.query(name, int)`, and of paths that don't match."""
-    typed = [each for each in reading.parameters if each.kind is not str and each.can_fail]
-    if any(each.target == "param" for each in typed):
-        _add(found, "404", errors.answer("", is_problem=True))
-    elif any(each.expression is not None for each in operation.template.parameters):
-        found.setdefault("404", ResponseDescription())
-    if any(each.target != "param" for each in typed):
-        _add(found, "400", errors.answer("", is_problem=True))
+    if any(each.kind is not str and each.can_fail for each in reading.parameters):
+        status = str(operation.validation_status)
+        _add(found, status, errors.answer("", ValidationProblem))
+    if any(each.expression is not None for each in operation.template.parameters):
+        found.setdefault("404", errors.answer(""))
     if not reading.can_fail:
         return
     if reading.json not in (UNKNOWN, Any):
@@ -254,7 +297,7 @@ def _add_own(
     returned = _returned(operation.function)
     if returned is not None:
         found[_key(reading.status)] = ResponseDescription(
-            "", {JSON: schemas.ask(returned, "response")}
+            "", {JSON: schemas.ask(returned, RESPONSE)}
         )
         return
     for status, media_types in reading.answers.items():

@@ -11,11 +11,13 @@ import copy
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
+from kit.authoring.text_values import describe_scalar
 from kit.interface import Codecs
 
 from ._defaults import with_json_defaults
@@ -25,7 +27,6 @@ from ._formats import add_formats
 from ._sent_names import DECIMAL, base_generator, plain_dataclasses, use_sent_tags
 
 Schema: TypeAlias = dict[str, Any]
-Mode: TypeAlias = Literal["request", "response", "response by alias", "response by name"]
 
 PREFIX = "#/components/schemas/"
 _TEMPLATE = PREFIX + "{name}"
@@ -33,13 +34,39 @@ _PYDANTIC_TEMPLATE = PREFIX + "{model}"
 # Stands for the schema of what an encoder returns, by its number, until all are described.
 _ENCODED = "x-kit-encoded"
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
-# Whether pydantic's fields are sent by alias; None if each model says so itself.
-_BY_ALIAS: dict[Mode, bool | None] = {"response by alias": True, "response by name": False}
 
 
 def file_schema() -> Schema:
     """Returns the schema of an uploaded file, for OpenAPI 3.1 and for tools that support 3.0."""
     return {"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
+
+
+class Mode(NamedTuple):
+    """Whether values of a type are received or sent, and how their fields are.
+
+    Attributes:
+        is_sent: Whether they are sent.
+        is_by_pydantic: Whether pydantic encodes them whole, and msgspec no dataclass in them.
+        by_alias: Whether fields of pydantic models are sent by their aliases; None if each model
+            says so itself.
+        omits_none: Whether fields with None are left out.
+        omits_defaults: Whether fields that were never set, or have their default, are left out.
+    """
+
+    is_sent: bool
+    is_by_pydantic: bool = False
+    by_alias: bool | None = None
+    omits_none: bool = False
+    omits_defaults: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether msgspec encodes them."""
+        return self.is_sent and not self.is_by_pydantic
+
+
+REQUEST = Mode(is_sent=False)
+RESPONSE = Mode(is_sent=True)
 
 
 class Schemas:
@@ -70,8 +97,7 @@ class Schemas:
 
         Args:
             kind: The type.
-            mode: Whether its values are received or sent, and whether `c.json` was called with
-                `by_alias`.
+            mode: How its values are transferred.
 
         Returns:
             A number for `get`.
@@ -88,12 +114,12 @@ class Schemas:
         for index, (kind, _) in enumerate(self._asked):
             if is_file(kind):
                 self._found[index] = file_schema()
-            elif kind is not Any and find_model(kind) is not None:
+            elif kind is not Any and _is_model(kind):
                 models.append(index)
             elif kind is not Any and self._is_supported(kind):
                 plain.append(index)
         if self._has_two_forms:
-            received = [each for each in plain if self._asked[each][1] == "request"]
+            received = [each for each in plain if not self._asked[each][1].is_sent]
             self._describe_plain([each for each in plain if each not in received])
             self._describe_received(received)
         else:
@@ -193,10 +219,10 @@ class Schemas:
             sent, received = (
                 self._codecs.find_json_type(kind, is_sent=is_sent) for is_sent in (True, False)
             )
-            self._encoded.append((sent, self.ask(sent, "response")))
+            self._encoded.append((sent, self.ask(sent, RESPONSE)))
             if received != sent:
                 self._has_two_forms = True
-                self._encoded.append((received, self.ask(received, "request")))
+                self._encoded.append((received, self.ask(received, REQUEST)))
 
     def _describe_received(self, indices: list[int]) -> None:
         """Describes types that are received, whose classes may have another form than if sent."""
@@ -217,17 +243,20 @@ class Schemas:
 
     def _describe_models(self, indices: list[int]) -> None:
         """Describes the pydantic types; received and sent ones separately if they differ."""
-        for by_alias in (None, True, False):
-            some = [each for each in indices if _BY_ALIAS.get(self._asked[each][1]) is by_alias]
-            self._describe_models_by_alias(some, by_alias)
+        groups: dict[Mode, list[int]] = {}
+        for index in indices:
+            mode = self._asked[index][1]._replace(is_sent=True, is_by_pydantic=False)
+            groups.setdefault(mode, []).append(index)
+        for mode in sorted(groups, key=str):
+            self._describe_models_as(groups[mode], mode)
 
-    def _describe_models_by_alias(self, indices: list[int], by_alias: bool | None) -> None:
+    def _describe_models_as(self, indices: list[int], sent_as: Mode) -> None:
         inputs: list[tuple[int, Any, Any]] = []
-        sent = [self._asked[index][0] for index in indices if self._asked[index][1] != "request"]
-        generator = _generator(sent, by_alias, self._describe_stranger)
+        plain = [kind for kind, mode in map(self._asked.__getitem__, indices) if mode.is_plain]
+        generator = _generator(plain, sent_as, self._describe_stranger)
         for index in indices:
             kind, asked = self._asked[index]
-            mode = "validation" if asked == "request" else "serialization"
+            mode = "serialization" if asked.is_sent else "validation"
             try:
                 adapter = sys.modules["pydantic"].TypeAdapter(kind)
                 adapter.json_schema(mode=mode, schema_generator=generator)
@@ -252,17 +281,34 @@ class Schemas:
         return self._describe_stranger(kind, is_sent=self._is_sent)
 
     def _describe_stranger(self, kind: Any, *, is_sent: bool) -> Schema:
+        if is_part(kind):
+            return {"description": f"`{kind.__name__}` again"}
+        if kind is object:
+            return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
         if is_file(kind):
             return file_schema()
+        if hasattr(kind, "__pydantic_validator__"):
+            return self._describe_model_in_plain(kind)
         encoded = self._codecs.find_json_type(kind, is_sent=is_sent)
         if encoded is None:
-            return {}
+            return describe_scalar(kind) or {}
         if encoded is Any:
             return {"title": kind.__name__}
         for each, number in self._encoded:
             if each == encoded:
                 return {_ENCODED: number}
         return msgspec.json.schema(encoded)
+
+    def _describe_model_in_plain(self, kind: Any) -> Schema:
+        """Describes a pydantic model in a Struct."""
+        adapter: Any = sys.modules["pydantic"].TypeAdapter
+        found, whole = adapter.json_schemas(
+            [(kind, "serialization", adapter(kind))],
+            ref_template=_PYDANTIC_TEMPLATE,
+            schema_generator=_generator([kind], RESPONSE, self._describe_stranger),
+        )
+        merged: Schema = self._merge(found[kind, "serialization"], whole.get("$defs", {}))
+        return merged
 
     def _insert_encoded(self, value: Any, within: tuple[int, ...]) -> None:
         """Inserts the schemas of what encoders return."""
@@ -324,6 +370,14 @@ def without_null(schema: Schema) -> Schema:
     return {**choices[0], **rest} if len(choices) == 1 else {**rest, "anyOf": choices}
 
 
+def _is_model(kind: Any) -> bool:
+    """Returns whether pydantic describes a type."""
+    try:
+        return find_model(kind) is not None
+    except Exception:  # a type of msgspec with a model in it
+        return False
+
+
 def _name(reference: str) -> str:
     return reference.removeprefix(PREFIX)
 
@@ -376,20 +430,25 @@ def _is_same(
     return bool(one == other)
 
 
-def _generator(sent: Iterable[Any], by_alias: bool | None, describe: Callable[..., Schema]) -> Any:
+def _generator(plain: Iterable[Any], mode: Mode, describe: Callable[..., Schema]) -> Any:
     """Returns pydantic's generator, with schemas for uploaded files and classes with an encoder.
 
     Args:
-        sent: The types of responses.
-        by_alias: Whether their fields are sent by alias; None if each model says so itself.
+        plain: The types of responses that msgspec encodes.
+        mode: How responses are sent.
         describe: Describes a class that pydantic doesn't know.
     """
 
     def handle(self: Any, schema: Any, error_info: str) -> Any:
         return describe(schema.get("cls"), is_sent=self.mode == "serialization")
 
-    members = {"handle_invalid_for_json_schema": handle, "plain": plain_dataclasses(sent)}
-    members["is_by_alias"] = by_alias
+    members: dict[str, Any] = {
+        "handle_invalid_for_json_schema": handle,
+        "plain": plain_dataclasses(plain),
+        "is_by_alias": mode.by_alias,
+        "omits_none": mode.omits_none,
+        "omits_defaults": mode.omits_defaults,
+    }
     return type("Generator", (base_generator(),), members)
 
 

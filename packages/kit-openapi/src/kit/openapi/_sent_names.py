@@ -28,6 +28,7 @@ def base_generator() -> Any:
 
     Its attribute `plain` has the dataclasses that msgspec encodes; see `plain_dataclasses`.
     `is_by_alias` says whether all fields are sent by alias; None if each model says so itself.
+    `omits_none` and `omits_defaults` say which fields of models may be left out.
     """
     base: Any = import_module("pydantic.json_schema").GenerateJsonSchema
 
@@ -60,14 +61,43 @@ def base_generator() -> Any:
         # Pydantic applies the setting of the model around it, and not its own.
         return written(self, schema, base.typed_dict_schema, by_alias=self.is_sent_by_alias)
 
-    methods = (model_schema, dataclass_schema, typed_dict_schema, *_of_values(base))
+    objects = (model_schema, dataclass_schema, typed_dict_schema)
+    methods = (*objects, _requiring(base), *_of_values(base))
     own = {each.__name__: each for each in methods}
     attributes: dict[str, Any] = {
         "plain": frozenset(),
         "is_by_alias": None,
         "is_sent_by_alias": False,
+        "omits_none": False,
+        "omits_defaults": False,
     }
     return type("Generator", (base,), {**attributes, **own})
+
+
+def _requiring(base: Any) -> Any:
+    """Returns the method that says which fields are always sent."""
+
+    def field_is_required(self: Any, field: Any, total: bool) -> bool:
+        is_required: bool = base.field_is_required(self, field, total)
+        if self.mode != "serialization" or not is_required:
+            return is_required
+        schema = field["schema"]
+        if self.omits_defaults and schema["type"] == "default":
+            return False
+        return not (self.omits_none and _may_be_none(schema))
+
+    return field_is_required
+
+
+def _may_be_none(schema: Any) -> bool:
+    """Returns whether None is a value of a type, from its schema of pydantic-core."""
+    kind = schema["type"]
+    if kind == "union":
+        members = (each[0] if isinstance(each, tuple) else each for each in schema["choices"])
+        return any(map(_may_be_none, members))
+    if kind not in ("nullable", "none", "any") and "schema" in schema:  # a default or a validator
+        return _may_be_none(schema["schema"])
+    return kind in ("nullable", "none", "any")
 
 
 def _of_values(base: Any) -> tuple[Any, ...]:

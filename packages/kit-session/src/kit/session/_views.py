@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from kit.authoring.field_errors import read_message
 from kit.authoring.maybe_await import plain_result
-from kit.authoring.models import error_type, find_model, with_defaults
+from kit.authoring.models import find_model, with_defaults
 
 from ._data import EMPTY, Changes, changes_between, decode_object, encode_data
 
@@ -122,7 +123,7 @@ class View(Generic[T]):
         _logger.warning(
             "The data of a session no longer fits %s (%s): the handler gets new data",
             self.kind.name,
-            error_type(str(error)),
+            read_message(str(error)).type,
         )
         fresh = self.kind.fresh()
         self._kept = encode_data(fresh)

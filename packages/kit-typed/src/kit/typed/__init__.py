@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Typed endpoints: parameters, bodies and dependencies from annotations."""
 
-from ._markers import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var
+from ._depends import Depends
+from ._markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
 from ._override import override
+from ._partial import Partial
+from ._results import ResponseValidationError
+from ._server_sent_event import ServerSentEvent
 from ._typed import Typed, typed
 
 __all__ = (
@@ -13,8 +17,11 @@ __all__ = (
     "File",
     "Form",
     "Header",
+    "Partial",
     "Path",
     "Query",
+    "ResponseValidationError",
+    "ServerSentEvent",
     "Typed",
     "Var",
     "override",
@@ -22,5 +29,19 @@ __all__ = (
 )
 
 # Public classes show the module that users import them from.
-for _class in (Body, Cookie, Env, File, Form, Header, Path, Query, Typed, Var):
+for _class in (
+    Body,
+    Cookie,
+    Env,
+    File,
+    Form,
+    Header,
+    Partial,
+    Path,
+    Query,
+    ResponseValidationError,
+    ServerSentEvent,
+    Typed,
+    Var,
+):
     _class.__module__ = __name__

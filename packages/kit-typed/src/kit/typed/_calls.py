@@ -64,6 +64,8 @@ class DependencyCall:
         scope: When its exit runs.
         arguments: The arguments.
         ends_early: Whether its value is closed before the response is sent.
+        cache_key: Identifies it among the dependencies of a request; None if it is called anew for
+            each parameter.
 
     Attributes:
         call: Calls the function with values by their local names.
@@ -78,12 +80,14 @@ class DependencyCall:
         arguments: Arguments,
         *,
         ends_early: bool,
+        cache_key: Any = None,
     ) -> None:
         self.local = local
         self.signature = signature
         self.scope = scope
         self.arguments = arguments
         self.ends_early = ends_early
+        self.cache_key = cache_key
         self.call = arguments.bind(signature.call)
         self.is_async = signature.mode == "async"
 

@@ -3,25 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any, TypeAlias
 
 from kit.authoring.maybe_await import is_awaitable
 from kit.authoring.signatures import describe
 from kit.interface import Context, is_response
 
+from ._calls import DependencyCall
 from ._dependencies import exit_arguments, provide
 from ._problems import list_problems
-from ._request_values import read_form, read_json, read_text
+from ._request_values import load_form, read_json, read_text
 from ._resolution import Resolution
-from ._types import is_object
+from ._results import ANYTHING, Result
+from ._shared_values import find_provided
+from ._streams import StreamedCall
 
 # The errors of msgspec and pydantic; deeply nested JSON raises RecursionError.
 _INVALID = (ValueError, RecursionError)
 _DATA = frozenset({dict, list, tuple, str, int, float, bool})
 
+Load: TypeAlias = Callable[[Context[Any, Any], dict[str, Any]], Awaitable[None]]
 Run: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, Any]]
+Finish: TypeAlias = Callable[[Context[Any, Any], dict[str, Any], AsyncExitStack | None], Any]
 
 
 class CompiledEndpoint:
@@ -29,7 +35,9 @@ class CompiledEndpoint:
 
     Args:
         resolution: The sources of its parameters.
-        status: The status of its result; None: the status set on the context.
+        result: How its results are sent; without a status, with the one set on the context.
+        shared: The keys of the dependencies whose values it shares with the guards before it, by
+            local name; see `find_shared`.
 
     Attributes:
         run: Handles a request: returns the response, or for a WebSocket, the handler of the
@@ -37,18 +45,36 @@ class CompiledEndpoint:
             LookupError if a value isn't in `c.env`, or a variable isn't set.
     """
 
-    def __init__(self, resolution: Resolution, status: int | None) -> None:
+    def __init__(
+        self, resolution: Resolution, result: Result, shared: Mapping[str, Any] | None = None
+    ) -> None:
         self.resolution = resolution
-        self._status = status
         self._call_endpoint = resolution.arguments.bind(resolution.signature.call)
+        stream = resolution.signature.stream
+        if stream is not None:
+            _refuse_early_ends(resolution)
+            self._call_endpoint = StreamedCall(
+                resolution.signature, stream, self._call_endpoint, result, resolution.codecs
+            ).respond
+            result = ANYTHING
+        self._result = result
+        self._status = result.status
         self._is_async = resolution.signature.mode == "async"
-        # PERF: a result whose type is data needs no further checks.
-        returns = resolution.signature.returns
-        self._data = _DATA | {returns} if is_object(returns) else _DATA
+        # PERF: results of these classes need no further checks.
+        self._unchanged = result.unchanged
+        self._is_unchanged = result.is_unchanged
         self._texts = [each for each in resolution.sources if each.target != "form"]
-        self._forms = [each for each in resolution.sources if each.target == "form"]
+        forms = [each for each in resolution.sources if each.target == "form"]
+        self._loads_of_bodies: list[Load] = [
+            *(each.load_into for each in resolution.raw_bodies),
+            *(partial(load_form, each) for each in forms),
+        ]
         closes_early = any(each.closes_early for each in resolution.calls)
         self.run: Run = self._run_within_stack if closes_early else self._run
+        self._shared = shared or {}
+        self._provide = self._provide_shared if shared else self._provide_own
+        # What follows once all values are known, instead of a call of the endpoint.
+        self._finish: Finish | None = self._connection_handler if resolution.connection else None
 
     async def _run_within_stack(self, c: Context[Any, Any]) -> Any:
         """Handles a request, some of whose dependencies close before the response is sent."""
@@ -66,30 +92,34 @@ class CompiledEndpoint:
         try:
             for source in self._texts:
                 source.load_into(values, read_text(c, source))
-            for source in self._forms:
-                source.load_into(values, await read_form(c, source))
+            for load in self._loads_of_bodies:
+                await load(c, values)
             if body is not None:
                 body.add_to(values, await read_json(c, body))
         except _INVALID as error:
-            raise await list_problems(c, resolution.sources, body, error) from error
+            raise await list_problems(c, resolution, error) from error
         for each in resolution.context_values:
             values[each.local] = each.read(c)
         if resolution.calls:
-            await self._provide(c, values, exits)
-        if resolution.connection:
-            return self._connection_handler(c, values, exits)
+            await self._provide(c, values, exits, resolution.calls)
+        if self._finish is not None:
+            return self._finish(c, values, exits)
         result = self._call_endpoint(values)
         if self._is_async:
             result = await result
-        if type(result) in self._data:
+        if type(result) in self._unchanged or self._is_unchanged(result):
             return c.json(result, self._status)
         return await self._respond(c, result)
 
-    async def _provide(
-        self, c: Context[Any, Any], values: dict[str, Any], exits: AsyncExitStack | None
+    async def _provide_own(
+        self,
+        c: Context[Any, Any],
+        values: dict[str, Any],
+        exits: AsyncExitStack | None,
+        calls: Iterable[DependencyCall],
     ) -> None:
-        """Adds the values of the dependencies to the values."""
-        for call in self.resolution.calls:
+        """Adds the values of dependencies to the values."""
+        for call in calls:
             result = call.call(values)
             if call.is_async:
                 result = await result
@@ -97,13 +127,36 @@ class CompiledEndpoint:
                 result = await provide(c, call, result, exits)
             values[call.local] = result
 
+    async def _provide_shared(
+        self,
+        c: Context[Any, Any],
+        values: dict[str, Any],
+        exits: AsyncExitStack | None,
+        calls: Iterable[DependencyCall],
+    ) -> None:
+        """Like `_provide_own`, but shares values with the guards of the request."""
+        provided = find_provided(c)
+        for call in calls:
+            key = self._shared.get(call.local)
+            if key is None or key not in provided:
+                await self._provide_own(c, values, exits, (call,))
+                if key is not None:
+                    provided[key] = values[call.local]
+            else:
+                values[call.local] = provided[key]
+
     async def _respond(self, c: Context[Any, Any], result: Any) -> Any:
         """Returns the response for a result; the result may be a response or an awaitable."""
         while is_awaitable(result) and not is_response(result):
             result = await result
-        if result is None:
+        if is_response(result):
+            return result
+        declared = self._result
+        if result is None and declared.allows_none:
             return c.body(None, 204 if self._status is None else self._status)
-        return result if is_response(result) else c.json(result, self._status)
+        if declared.convert is not None:
+            result = declared.convert(result)
+        return c.json(result, self._status)
 
     def _connection_handler(
         self, c: Context[Any, Any], values: dict[str, Any], exits: AsyncExitStack | None
@@ -127,3 +180,13 @@ class CompiledEndpoint:
                 return await handle(ws)
 
         return handle_and_close
+
+
+def _refuse_early_ends(resolution: Resolution) -> None:
+    for call in resolution.calls:
+        if call.closes_early:
+            resolution.signature.refuse(
+                f"it yields while the response is sent, but the dependency {call.local!r} has the "
+                "scope 'function', so it would be closed before: give it the scope 'request', "
+                "which ends after the stream"
+            )

@@ -7,15 +7,27 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from kit.interface import METHOD_NAME_ALL, Codecs, Context, RouterRoute, ValidationProblem
+from kit.authoring.route_hooks import find_bound
+from kit.interface import (
+    METHOD_NAME_ALL,
+    Codecs,
+    Context,
+    Problem,
+    RouterRoute,
+    ValidationProblem,
+)
 from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
 
 from ._compiled_endpoint import CompiledEndpoint
 from ._documentation import documented_type
+from ._raw_body import RawBody
 from ._resolution import Resolution, show
 from ._responses import describe_responses
+from ._results import Result
+from ._shared_values import find_shared
 from ._signature import REQUIRED, Signature
+from ._streams import describe_stream
 from ._types import allows_none, never_fits
 from ._unread_parameters import unread_name
 
@@ -25,7 +37,7 @@ class CompiledRoute:
 
     Args:
         signature: The endpoint.
-        status: The status of its result, or None.
+        result: How its results are sent.
         method: The method.
         pattern: The whole pattern.
         codecs: The encoders and decoders of the app.
@@ -36,19 +48,15 @@ class CompiledRoute:
     """
 
     def __init__(
-        self,
-        signature: Signature,
-        status: int | None,
-        method: str,
-        pattern: str,
-        codecs: Codecs,
+        self, signature: Signature, result: Result, method: str, pattern: str, codecs: Codecs
     ) -> None:
         self._signature = signature
-        self._status = status
+        self._result = result.bind(codecs)
         self._method = method
         self._pattern = pattern
         self._codecs = codecs
         self._overrides: list[Mapping[Any, Signature]] = []
+        self._provided_before: frozenset[Any] = frozenset()
         self._endpoint = self._compile()
         self.resolution = self._endpoint.resolution
 
@@ -58,11 +66,18 @@ class CompiledRoute:
         self.handler = handler
 
     def _compile(self) -> CompiledEndpoint:
+        resolution = self._resolve()
+        shared = find_shared(resolution, self._provided_before) if self._provided_before else None
+        return CompiledEndpoint(resolution, self._result, shared)
+
+    def _resolve(self) -> Resolution:
         overrides = {key: value for each in self._overrides for key, value in each.items()}
-        resolution = Resolution(
-            self._signature, self._method, self._pattern, overrides, self._codecs
-        )
-        return CompiledEndpoint(resolution, self._status)
+        return Resolution(self._signature, self._method, self._pattern, overrides, self._codecs)
+
+    @property
+    def cache_keys(self) -> frozenset[Any]:
+        """The keys of the dependencies that are called once per request."""
+        return frozenset(call.cache_key for call in self.resolution.calls) - {None}
 
     def override(self, overrides: Mapping[Any, Signature]) -> None:
         """Replaces dependencies by other functions from now on."""
@@ -83,13 +98,19 @@ class CompiledRoute:
 
         See `kit.authoring.route_hooks`.
         """
+        self.check_values(before)
+        if route is not None:
+            self._check_names(before, route)
+        if self.resolution.calls:
+            self._share_values(before)
+
+    def check_values(self, before: Sequence[RouterRoute]) -> None:
+        """Rejects parameters that nothing provides."""
         place = f"{self._method} {self._pattern!r}"
         for signature, name in self.resolution.absent:
             signature.refuse(
                 f"Path() reads the parameter {name!r} of the path, which {place} doesn't have"
             )
-        if route is not None:
-            self._check_names(before, route)
         variables = [each for each in self.resolution.context_values if not each.is_env]
         provided = self._provided(before) if variables else {}
         for value in variables:
@@ -108,6 +129,19 @@ class CompiledRoute:
                     "doesn't declare the variable, declare it with "
                     f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
                 )
+
+    def _share_values(self, before: Sequence[RouterRoute]) -> None:
+        """Compiles the endpoint again if guards before it provide values that it needs."""
+        guards = (
+            guard
+            for each in before
+            if each.takes_next
+            for guard in find_bound(each.handler, "__kit_route__")
+        )
+        provided = self.cache_keys.intersection(key for guard in guards for key in guard.cache_keys)
+        if provided != self._provided_before:
+            self._provided_before = provided
+            self._endpoint = self._compile()
 
     def check_env(self, env: Mapping[str, Any]) -> None:
         """Rejects missing values of `c.env`; see `kit.authoring.route_hooks`."""
@@ -158,6 +192,15 @@ class CompiledRoute:
                 names.update(provides)
         return names
 
+    def _describe_results(self) -> dict[int, Any]:
+        """Returns the responses of the endpoint itself by status."""
+        stream, status = self._signature.stream, self._result.status
+        if stream is not None:
+            return describe_stream(stream, status)
+        if self.resolution.connection:
+            return {}
+        return describe_responses(self._signature.returns, status)
+
     def with_facts(self, handler: Any) -> Any:
         """Attaches the metadata of the endpoint for tools."""
         resolution = self.resolution
@@ -169,18 +212,30 @@ class CompiledRoute:
         if resolution.body is not None:
             validates["json"] = resolution.body.documented_type
             attach(handler, body_required=resolution.body.default is REQUIRED)
+            if resolution.body.media_types:
+                attach(handler, body_media_types=resolution.body.media_types)
         responses: dict[int, Any] = {}
         for call in resolution.calls:
             responses.update(get_facts(call.signature.function).responses)
-        if validates:
+        if resolution.raw_bodies and not validates.keys() & {"json", "form"}:
+            _describe_raw_body(handler, resolution.raw_bodies[0])
+        if validates or resolution.raw_bodies:
             responses[400] = ValidationProblem
-        if not resolution.connection:
-            responses.update(describe_responses(self._signature.returns, self._status))
+        responses.update(self._describe_results())
+        attach(handler, typed_result=self._result.options.given)
+        raw_types = [each for each in resolution.raw_bodies if each.media_types]
+        if raw_types or validates.keys() & {"json", "form"}:
+            responses[415] = Problem
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)
-        if calls:
-            attach(handler, typed_calls=calls)
+        attach(handler, typed_calls=calls)
         # Every guard among the dependencies can reject a request.
         security = combine_security([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler
+
+
+def _describe_raw_body(handler: Any, body: RawBody) -> None:
+    """Documents a body of which only the bytes are read, unless `describe` says more."""
+    if "request_body" not in get_facts(handler).describes:
+        attach(handler, describes={"request_body": body.description})

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import msgspec
 from msgspec import inspect
 
-from kit.authoring.models import check_union
+from kit.authoring.models import check_union, find_model
+from kit.authoring.text_values import describe_scalar
 
 from ._signature import REQUIRED
 from ._sources import IMMUTABLE, Source, struct_name
@@ -80,12 +81,12 @@ def _has_default(source: Source) -> bool:
 
 
 def _entries(source: Source) -> Iterator[_Entry]:
-    if not source.is_model:
+    if not source.is_model and not source.fields[0].is_read_by_pydantic:
         for field in source.fields:
             yield _Entry(field.key, field.annotation, field.for_struct())
         return
     for entry in _entries_of_model(source.type, source.target):
-        yield entry.as_optional() if _has_default(source) else entry
+        yield entry.as_optional() if source.is_model and _has_default(source) else entry
 
 
 def _entries_of_model(kind: Any, target: str) -> Iterator[_Entry]:
@@ -186,12 +187,16 @@ def _inlined(schema: Any, shared: dict[str, Any], within: tuple[str, ...]) -> An
 
 def _is_describable(kind: Any, decoded: Container[type] = ()) -> bool:
     def describe(each: Any) -> dict[str, Any]:
-        # msgspec takes only this error for a class that is unknown.
-        if each not in decoded and classify(each) != "file":
-            raise NotImplementedError
-        return {"type": "string"}
+        if each in decoded or classify(each) == "file":
+            return {"type": "string"}
+        schema = describe_scalar(each)
+        if schema is None:
+            raise NotImplementedError  # the only error that msgspec takes for an unknown class
+        return schema
 
     try:
+        if find_model(kind) is not None:
+            return False
         check_union(kind)
         msgspec.json.schema(kind, schema_hook=describe)
     except Exception:  # such as a union of dates

@@ -4,16 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterator,
-    Sequence,
-)
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from collections.abc import Callable, Sequence
 from types import NoneType
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -21,7 +14,8 @@ from kit.authoring.numerals import decimal_rules
 from kit.authoring.options import OptionChecks
 from kit.interface import ValidationTarget
 
-T = TypeVar("T")
+# SPEC: RFC 9110 section 8.3.1, without parameters; with `*` for ranges, as in section 12.5.1.
+_MEDIA_TYPE = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
 
 Scope: TypeAlias = Literal["request", "function"]
 
@@ -166,23 +160,47 @@ class File(Form):
 class Body(Marker):
     """The JSON body; needed for types that would otherwise be read from the query.
 
+    `Annotated[bytes, Body()]` is the body as it was sent, of any media type. It may stand beside a
+    JSON body or a form, to verify the signature of what they were read from.
+
     Args:
         name: The name in the body, with `embed`.
         embed: Whether the body is an object with the value under the name of the parameter.
             Required if several parameters are read from one body.
+        media_type: For bytes: the media types that are taken, such as `image/png` or `image/*`;
+            others are refused with a 415. Default: any.
         **options: See `Marker`.
+
+    Raises:
+        TypeError: If an option has the wrong type.
+        ValueError: If an option has an invalid value, or doesn't go with another one.
     """
 
-    __slots__ = ("embed",)
+    __slots__ = ("embed", "media_types")
     target = "json"
 
-    def __init__(self, name: str | None = None, *, embed: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        embed: bool = False,
+        media_type: str | Sequence[str] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(name, **options)
-        self.embed = OptionChecks("Body").flag("embed", embed)
+        check = OptionChecks("Body")
+        self.embed = check.flag("embed", embed)
         if self.name is not None and not embed:
             raise ValueError(
                 f"Body({self.name!r}) names a value in the body: write embed=True, or leave it out"
             )
+        kinds = () if media_type is None else check.texts("media_type", media_type)
+        self.media_types = tuple(each.lower() for each in kinds)
+        for each in self.media_types:
+            if not _MEDIA_TYPE.fullmatch(each):
+                check.unusable("media_type", each, "a media type such as 'image/png' or 'image/*'")
+        if self.media_types and embed:
+            raise ValueError("Body(embed=True) is JSON: leave media_type out")
 
 
 class _Named:
@@ -231,89 +249,6 @@ class Dependency(NamedTuple):
     def __repr__(self) -> str:
         name = getattr(self.function, "__qualname__", self.function)
         return f"Depends({'' if name is None else name})"
-
-
-@overload
-def Depends(
-    dependency: Callable[..., AbstractAsyncContextManager[T]],
-    /,
-    *,
-    use_cache: bool = True,
-    scope: Scope = "request",
-) -> T: ...
-@overload
-def Depends(
-    dependency: Callable[..., AbstractContextManager[T]],
-    /,
-    *,
-    use_cache: bool = True,
-    scope: Scope = "request",
-) -> T: ...
-@overload
-def Depends(
-    dependency: Callable[..., AsyncIterator[T]],
-    /,
-    *,
-    use_cache: bool = True,
-    scope: Scope = "request",
-) -> T: ...
-@overload
-def Depends(
-    dependency: Callable[..., Iterator[T]],
-    /,
-    *,
-    use_cache: bool = True,
-    scope: Scope = "request",
-) -> T: ...
-@overload
-def Depends(
-    dependency: Callable[..., Awaitable[T]],
-    /,
-    *,
-    use_cache: bool = True,
-    scope: Scope = "request",
-) -> T: ...
-@overload
-def Depends(
-    dependency: Callable[..., T], /, *, use_cache: bool = True, scope: Scope = "request"
-) -> T: ...
-@overload
-def Depends(*, use_cache: bool = True, scope: Scope = "request") -> Any: ...
-def Depends(  # noqa: N802 - it reads as the other markers do
-    dependency: Any = None, /, *, use_cache: bool = True, scope: Scope = "request"
-) -> Any:
-    """Provides a parameter by calling a function; its own parameters are read in the same way.
-
-    In an annotation, `Annotated[Pool, Depends(get_pool)]`, or as a default, `pool: Pool =
-    Depends(get_pool)`. The function may be plain, async, a generator, an async generator, a
-    function that returns a context manager, or a class. The code after the `yield`, or the exit of
-    the context manager, runs at the end of the request: after the response has been sent, in
-    reverse order. It receives the exception if there was one.
-
-    Args:
-        dependency: The function. By default, the annotation itself is called, which must be a
-            class.
-        use_cache: Whether it is called only once per request, even if several parameters use it.
-        scope: When its exit code runs: `request`, or `function` for before the response is sent.
-            With `function`, an exception of the exit code is handled like one of the endpoint.
-
-    Returns:
-        For type checkers, the value that the function provides.
-
-    Raises:
-        TypeError: If the dependency can't be called.
-        ValueError: If the scope is unknown.
-    """
-    check = OptionChecks("Depends")
-    if dependency is not None and not callable(dependency):
-        check.wrong_type(
-            "dependency",
-            dependency,
-            "a function whose parameters are read like those of endpoints",
-        )
-    check.flag("use_cache", use_cache)
-    check.choice("scope", scope, ("request", "function"))
-    return Dependency(dependency, use_cache, scope)
 
 
 PROVIDERS: dict[type, Callable[[Any, Any], Callable[..., Any]]] = {}

@@ -9,9 +9,9 @@ from types import FrameType
 from typing import Any
 
 from kit.authoring.caller_frame import find_caller_frame
+from kit.authoring.route_hooks import find_bound
 from kit.interface import App
 
-from ._compiled_route import CompiledRoute
 from ._resolution import read_overrides
 
 
@@ -39,7 +39,7 @@ def override(
     while frame is not None and frame.f_globals.get("__name__") == "contextlib":
         frame = frame.f_back  # `with` calls this generator through contextlib
     signatures = read_overrides(dependencies, {} if frame is None else frame.f_locals)
-    routes = [route for each in app.routes for route in _find_routes(each.handler)]
+    routes = [route for each in app.routes for route in find_bound(each.handler, "__kit_route__")]
     used = {call for route in routes for call in route.resolution.functions}
     for function in signatures:
         if function not in used:
@@ -53,12 +53,3 @@ def override(
     finally:
         for route in changed:
             route.restore(signatures)
-
-
-def _find_routes(handler: Any) -> Iterator[CompiledRoute]:
-    while handler is not None:
-        attributes = getattr(handler, "__dict__", {})
-        if "__kit_route__" in attributes:
-            yield attributes["__kit_route__"]
-            return
-        handler = attributes.get("__wrapped__")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from kit.http.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
+from kit.http.media_types import JSON, is_json, media_type
 from kit.interface import (
     Context,
     FieldError,
@@ -15,8 +15,11 @@ from kit.interface import (
     RequestValidationError,
     ValidationTarget,
 )
+from kit.validator.media_types import FORM_TYPES, JSON_TYPES, refuse_other_body
 
 from ._request_values import MARK, MalformedError, read_form, read_text
+from ._resolution import Resolution
+from ._signature import REQUIRED
 from ._sources import JsonBody, Source
 
 # APPSEC: limits the size of a response, since a client controls the number of errors.
@@ -26,16 +29,19 @@ _LONGEST = 500
 
 
 async def list_problems(
-    c: Context[Any, Any], sources: Sequence[Source], body: JsonBody | None, error: Exception
+    c: Context[Any, Any], resolution: Resolution, error: Exception
 ) -> Exception:
     """Returns an error that lists all problems of a request.
 
     Args:
         c: The context.
-        sources: The sources of its values, besides a JSON body.
-        body: The JSON body, or None.
+        resolution: The sources of its values.
         error: The first error.
+
+    Raises:
+        ProblemError: 415 if the body has another media type than the endpoint reads.
     """
+    sources, body = resolution.sources, resolution.body
     found: list[tuple[ValidationTarget, Iterator[FieldError]]] = []
     details: dict[str, str] = {}
     malformed = error if isinstance(error, MalformedError) else None
@@ -51,9 +57,8 @@ async def list_problems(
             malformed = caught
             continue
         found.append(("form", _errors_in(source, values)))
-        kinds = (MULTIPART, URLENCODED)
-        if media_type(c.req.header("content-type")) not in kinds:
-            details["form"] = _describe_missing("form", c, " or ".join(kinds))
+        if media_type(c.req.header("content-type")) not in FORM_TYPES:
+            details["form"] = _describe_missing("form", c, " or ".join(FORM_TYPES))
     if malformed is not None:
         wrong = FieldError(path="", message=str(malformed), type="form_invalid")
         found.append(("form", iter([wrong])))
@@ -62,6 +67,7 @@ async def list_problems(
         found.append(("json", iter(errors)))
         if detail is not None:
             details["json"] = detail
+    found.append(("json", iter(await _errors_of_raw_bodies(c, resolution, details))))
     return _validation_error(found, details, error)
 
 
@@ -84,14 +90,27 @@ def _errors_in(source: Source, values: dict[str, Any]) -> Iterator[FieldError]:
             yield each
 
 
+async def _errors_of_raw_bodies(
+    c: Context[Any, Any], resolution: Resolution, details: dict[str, str]
+) -> list[FieldError]:
+    errors = [each for raw in resolution.raw_bodies for each in await raw.list_errors(c)]
+    if resolution.body is None:
+        details["json"] = "The body is invalid"
+    elif resolution.body.default is REQUIRED:  # its own error says that there is none
+        return [each for each in errors if each["type"] != "missing"]
+    return errors
+
+
 async def _errors_of_json(
     c: Context[Any, Any], body: JsonBody
 ) -> tuple[Iterator[FieldError], str | None]:
-    content = await c.req.bytes()
     has_json = is_json(c.req.header("content-type"))
-    if (has_json or not content) and body.is_absent(content.removeprefix(MARK)):
+    if not has_json:
+        await refuse_other_body(c, JSON_TYPES)
+    content = await c.req.bytes()
+    if body.is_absent(content.removeprefix(MARK)):
         return iter(()), None
-    if not has_json and not content and not body.embed:
+    if not has_json and not body.embed:
         missing = FieldError(path="", message="Missing required body", type="missing")
         return iter([missing]), _describe_missing("json", c, JSON)
     value: Any = {}
@@ -105,7 +124,7 @@ async def _errors_of_json(
             malformed = FieldError(path="", message=text, type="json_invalid")
             return iter([malformed]), None
     try:
-        body.schema.load(content.removeprefix(MARK) if has_json else b"{}")
+        body.schema.load_json(content.removeprefix(MARK) if has_json else b"{}")
     except (ValueError, RecursionError) as error:
         detail = None if has_json else _describe_missing("json", c, JSON)
         return body.schema.errors(value, error), detail

@@ -8,9 +8,16 @@ from typing import Any
 
 from kit.authoring.vary import depend_on
 from kit.cookie import get_cookie
-from kit.http.media_types import JSON, is_json
+from kit.http.media_types import JSON, media_type
 from kit.interface import Context, HTTPException, ValidationTarget
-from kit.validator.schemas import check_memory, read_contents, split_values
+from kit.validator.media_types import FORM_TYPES, JSON_TYPES, refuse_other_body
+from kit.validator.schemas import (
+    check_memory,
+    collect_objects,
+    drop_unfilled,
+    read_contents,
+    split_values,
+)
 
 from ._signature import REQUIRED
 from ._sources import JsonBody, Source
@@ -60,12 +67,15 @@ def _as_lists(source: Source, values: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read_query(c: Context[Any, Any], source: Source) -> dict[str, Any]:
-    values = c.req.query()
+    values: dict[str, Any] = c.req.query()
     names = _names_with_lists(source, values)
-    if not names:
-        return values
-    every = c.req.queries()
-    return {**values, **{name: every[name] for name in names}}
+    if names:
+        every = c.req.queries()
+        values = {**values, **{name: every[name] for name in names}}
+    if source.objects is not None:
+        values = dict(values)
+        collect_objects(values, c.req.queries(), source.objects)
+    return values
 
 
 def _names_with_lists(source: Source, values: Mapping[str, str]) -> Collection[str]:
@@ -103,11 +113,21 @@ _READERS: dict[ValidationTarget, Callable[[Context[Any, Any], Source], dict[str,
 }
 
 
+async def load_form(source: Source, c: Context[Any, Any], values: dict[str, Any]) -> None:
+    """Adds the values of a form to the endpoint's values, by local names.
+
+    Raises:
+        ValueError: If they don't fit.
+    """
+    source.load_into(values, await read_form(c, source))
+
+
 async def read_form(c: Context[Any, Any], source: Source) -> dict[str, Any]:
     """Returns the values of a form by name.
 
     Raises:
         MalformedError: If it can't be parsed.
+        ProblemError: 415 if the body is no form.
     """
     schema = source.schema
     try:
@@ -117,49 +137,38 @@ async def read_form(c: Context[Any, Any], source: Source) -> dict[str, Any]:
             raise
         text = str(error.message)
         raise MalformedError(text.partition(": ")[2] or text) from error
+    if not values and media_type(c.req.header("content-type")) not in FORM_TYPES:
+        await refuse_other_body(c, FORM_TYPES)
     if source.lists or schema.takes_lists:
         every = await c.req.parse_body(all=True)
         for name in values if schema.takes_lists else source.lists & values.keys():
             value = every[name]
             values[name] = value if isinstance(value, list) else [value]
+    drop_unfilled(values, schema.unfilled)
+    if source.objects is not None:
+        every = await c.req.parse_body(all=True)
+        collect_objects(values, every, source.objects, is_form=True)
     if source.is_model:
-        for name in [name for name, value in values.items() if _is_unfilled(value)]:
-            del values[name]
         if source.contents:
             await read_contents(values, source.contents, c.req.max_memory_size_bytes)
         return _without_others(values, source)
-    await _take_files(values, source, c.req.max_memory_size_bytes)
+    await _read_contents(values, source, c.req.max_memory_size_bytes)
     return values
 
 
-async def _take_files(values: dict[str, Any], source: Source, most: int | None) -> None:
+async def _read_contents(values: dict[str, Any], source: Source, most: int | None) -> None:
     read = [field.key for field in source.fields if field.is_bytes]
     if read:
         check_memory(values, read, most)
-    for field in source.fields:
-        value = values.get(field.key)
-        if value is not None and (field.is_file or field.is_bytes):
-            await _take_file(values, field.key, value, as_bytes=field.is_bytes)
+    for key in read:
+        value = values.get(key)
+        if value is not None:
+            await _read_content(values, key, value)
 
 
-async def _take_file(values: dict[str, Any], key: str, value: Any, *, as_bytes: bool) -> None:
-    if isinstance(value, list):
-        files = [each for each in value if not _is_unfilled(each)]
-        if files:
-            values[key] = [await _content(each) for each in files] if as_bytes else files
-        else:
-            del values[key]
-    elif _is_unfilled(value):
-        del values[key]
-    elif as_bytes:
-        values[key] = await _content(value)
-
-
-def _is_unfilled(value: Any) -> bool:
-    """Returns whether a browser sent a file input without a chosen file."""
-    if isinstance(value, list):
-        return bool(value) and all(map(_is_unfilled, value))
-    return not isinstance(value, str) and value.size == 0 and not value.name
+async def _read_content(values: dict[str, Any], key: str, value: Any) -> None:
+    is_list = isinstance(value, list)
+    values[key] = [await _content(each) for each in value] if is_list else await _content(value)
 
 
 async def _content(value: Any) -> bytes:
@@ -171,14 +180,21 @@ async def read_json(c: Context[Any, Any], body: JsonBody) -> Any:
     """Returns the value of a JSON body, or the default of an absent one.
 
     Raises:
-        MissingError: If there is no body, or it isn't JSON.
+        MissingError: If there is no body.
+        ProblemError: 415 if it isn't JSON.
         ValueError: If it doesn't fit its type.
     """
     req = c.req
     kind = req.header("content-type")
-    if kind == JSON or is_json(kind):
+    if kind == JSON or body.accepts(kind):
         content = (await req.bytes()).removeprefix(MARK)
-        return body.create_default() if body.is_absent(content) else body.schema.load(content)
-    if body.default is REQUIRED or await c.req.bytes():
+        if body.is_absent(content):
+            return body.create_default()
+        try:  # PERF: inline, as `load_json` would add a call
+            return body.schema.load(content)
+        except ValueError as error:
+            return body.schema.load_again(content, error)
+    await refuse_other_body(c, body.media_types or JSON_TYPES)
+    if body.default is REQUIRED:
         raise MissingError
     return body.create_default()

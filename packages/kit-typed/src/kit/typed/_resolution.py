@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
+from kit.authoring.text_values import with_choices
 from kit.interface import Codecs, ValidationTarget
 from kit.router.patterns import parse_parameter, split_pattern
 
 from ._calls import MANAGED, Arguments, ContextValue, DependencyCall
 from ._markers import Body, Dependency, Env, Marker, Path, Scope, Var
+from ._raw_body import RawBody, is_raw
 from ._signature import (
     Parameter,
     Provider,
@@ -29,7 +31,7 @@ from ._types import classify, has_literal_bool, takes_many
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 # Types that other frameworks pass to endpoints.
 _INSTEAD = {
-    "BackgroundTasks": "c: Context, and pass the coroutine to c.execution_ctx.wait_until()",
+    "BackgroundTasks": "c: Context, and call c.after_success(function, ...)",
     "KitRequest": "c: Context, and read c.req",
     "Request": "c: Context, and read c.req",
     "Response": "c: Context, and call c.header() or c.status()",
@@ -54,6 +56,7 @@ class Resolution:
     Attributes:
         sources: The parts that are read from the request, except a JSON body.
         body: The JSON body, or None.
+        raw_bodies: The parameters that take the bytes of the body.
         context_values: The values read from the context.
         calls: The dependencies, in call order.
         arguments: The arguments of the endpoint.
@@ -79,6 +82,7 @@ class Resolution:
         self.pattern = pattern
         self.sources: list[Source] = []
         self.body: JsonBody | None = None
+        self.raw_bodies: list[RawBody] = []
         self.context_values: list[ContextValue] = []
         self.calls: list[DependencyCall] = []
         self.absent: list[tuple[Signature, str]] = []
@@ -86,8 +90,8 @@ class Resolution:
         self.takes_context = False
         self.functions: set[Any] = set()
         self._overrides = overrides
-        self._codecs = codecs
-        self._in_path = dict(_parameters(pattern))
+        self.codecs = codecs
+        self._in_path = dict(read_parameters(pattern))
         self._locals = {"c"}
         self._provided: dict[Any, DependencyCall] = {}
         self._within: list[Any] = []
@@ -142,12 +146,14 @@ class Resolution:
             return self._value(signature, parameter, parameter.marker)
         if is_connection(parameter):
             return self._connection(signature, parameter)
-        kind = classify(parameter.annotation, self._codecs.decoders)
+        kind = classify(parameter.annotation, self.codecs.decoders)
         if kind == "context" and parameter.marker is None:
             self.takes_context = True
             return "c"
         target = self._target(signature, parameter, kind)
         if target == "json":
+            if is_raw(parameter):
+                return self._add_raw_body(signature, parameter)
             return self._add_to_body(signature, parameter)
         return self._add_to_source(signature, parameter, target, is_model=kind == "object")
 
@@ -184,7 +190,14 @@ class Resolution:
             if is_managed:
                 ends_early = own_scope == "function"
             local = self._local(name)
-            call = DependencyCall(local, used, provider.scope, arguments, ends_early=ends_early)
+            call = DependencyCall(
+                local,
+                used,
+                provider.scope,
+                arguments,
+                ends_early=ends_early,
+                cache_key=key if provider.use_cache else None,
+            )
             self.calls.append(call)
             self._provided[key] = call
         if scope == "request" and call.ends_early:
@@ -327,7 +340,7 @@ class Resolution:
             self.sources.append(Source(target, [field], signature, is_model=True))
             return field.local
         for source in self.sources:
-            if source.target == target and not source.is_model:
+            if source.takes(field, target):
                 same = next((each for each in source.fields if each.key == field.key), None)
                 if same is None:
                     field.local = self._local(parameter.name)
@@ -339,9 +352,21 @@ class Resolution:
         self.sources.append(Source(target, [field], signature, is_model=False))
         return field.local
 
+    def _add_raw_body(self, signature: Signature, parameter: Parameter) -> str:
+        field = self._field(signature, parameter, "json")
+        field.local = self._local(parameter.name)
+        media_types = parameter.marker.media_types if isinstance(parameter.marker, Body) else ()
+        self.raw_bodies.append(RawBody(field, media_types))
+        return field.local
+
     def _add_to_body(self, signature: Signature, parameter: Parameter) -> str:
         marker = parameter.marker
         embed = isinstance(marker, Body) and marker.embed
+        if isinstance(marker, Body) and marker.media_types:
+            signature.refuse(
+                f"the parameter {parameter.name!r} has the type {show(parameter.annotation)} of a "
+                f"JSON body, but {marker!r} has a media_type, which is for bytes: leave it out"
+            )
         field = self._field(signature, parameter, "json")
         body = self.body
         if body is None:
@@ -366,10 +391,12 @@ class Resolution:
         return field.local
 
     def _field(self, signature: Signature, parameter: Parameter, target: ValidationTarget) -> Field:
+        decoded = self.codecs.decoders
+        kind = parameter.annotation
         return Field(
             name=parameter.name,
             key=_key(parameter, target),
-            annotation=parameter.annotation,
+            annotation=with_choices(kind, self.codecs) if decoded else kind,
             default=parameter.default,
             takes_list=takes_many(parameter.annotation),
             signature=signature,
@@ -393,6 +420,7 @@ class Resolution:
         if self.body is not None:
             is_all = not self.body.embed
             lines += [_described(each, "JSON body", is_all=is_all) for each in self.body.fields]
+        lines += [_described(each.field, "body", is_all=True) for each in self.raw_bodies]
         for value in self.context_values:
             source_of = f"c.env[{value.name!r}]" if value.is_env else f"c.get({value.name!r})"
             lines.append(f"{value.local} = {source_of}")
@@ -420,7 +448,7 @@ def _key(parameter: Parameter, target: ValidationTarget) -> str:
     return name.lower() if target == "header" else name
 
 
-def _parameters(pattern: str) -> Iterator[tuple[str, bool]]:
+def read_parameters(pattern: str) -> Iterator[tuple[str, bool]]:
     """Yields the parameters of a pattern, and whether each is optional."""
     for segment in split_pattern(pattern):
         optional = segment.startswith(":") and segment.endswith("?")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Never, NoReturn, Union, get_args, get_origin
 
 from ._signature import REQUIRED
 from ._types import aliased, allows_none, split
@@ -22,7 +22,7 @@ def describe_responses(returns: Any, status: int | None) -> dict[int, Any]:
         return {}
     if kind is None or kind is type(None):
         return {204 if status is None else status: None}
-    data = _find_data_type(returns)
+    data = find_data_type(returns)
     found: dict[int, Any] = {}
     if data is not None:
         found[200 if status is None else status] = data
@@ -31,7 +31,7 @@ def describe_responses(returns: Any, status: int | None) -> dict[int, Any]:
     return found
 
 
-def _find_data_type(kind: Any) -> Any:
+def find_data_type(kind: Any) -> Any:
     """Returns a type without None and without responses; None if nothing else is in it."""
     inner, metadata = split(kind)
     if (value := aliased(inner)) is not None and (allows_none(value) or _has_response(value)):
@@ -42,9 +42,9 @@ def _find_data_type(kind: Any) -> Any:
         values = tuple(each for each in held if each is not None)
         data = Literal[values] if values else None
     elif origin in (Union, UnionType):
-        members = tuple(each for each in map(_find_data_type, held) if each is not None)
+        members = tuple(each for each in map(find_data_type, held) if each is not None)
         data = Union[members] if members else None  # noqa: UP007
-    elif inner is type(None) or _is_response(inner):
+    elif inner in (type(None), NoReturn, Never) or _is_response(inner):
         return None
     if data is None or not metadata:
         return data

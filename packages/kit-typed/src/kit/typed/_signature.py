@@ -7,6 +7,7 @@ import functools
 import inspect
 import sys
 import types
+from collections import ChainMap
 from collections.abc import (
     AsyncIterable,
     AsyncIterator,
@@ -35,10 +36,21 @@ from typing import (
     get_type_hints,
 )
 
+from kit.authoring.recursive_types import without_recursion
 from kit.authoring.signatures import describe, is_async, is_generator
 
-from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
-from ._types import RuleError, aliased, classify, constrained, inner_metadata, split
+from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
+from ._pydantic_types import needs_pydantic, read_by_pydantic
+from ._types import (
+    RuleError,
+    aliased,
+    classify,
+    constrained,
+    for_pydantic,
+    inner_metadata,
+    of_pydantic,
+    split,
+)
 
 REQUIRED: Any = inspect.Parameter.empty
 
@@ -90,6 +102,22 @@ class Parameter(NamedTuple):
         return self.default is REQUIRED
 
 
+class StreamType(NamedTuple):
+    """What an endpoint streams.
+
+    Attributes:
+        item: The type of the items, without the fields of `ServerSentEvent`; Any if unknown.
+        is_text: Whether text in events is sent as it is, not as JSON.
+        media_types: The media types to choose from by Accept, the default first.
+        keep_alive_s: Seconds without an event after which a comment is sent; None: never.
+    """
+
+    item: Any
+    is_text: bool
+    media_types: tuple[str, ...]
+    keep_alive_s: float | None
+
+
 class Signature(NamedTuple):
     """A function and its parameters.
 
@@ -99,6 +127,7 @@ class Signature(NamedTuple):
         mode: The kind of return value.
         parameters: Its parameters, in order.
         returns: The return annotation; `REQUIRED` if there is none.
+        stream: What it streams, if it is an endpoint that does.
     """
 
     function: Callable[..., Any]
@@ -106,6 +135,7 @@ class Signature(NamedTuple):
     mode: Mode
     parameters: tuple[Parameter, ...]
     returns: Any
+    stream: StreamType | None = None
 
     @property
     def connections(self) -> tuple[str, ...]:
@@ -164,6 +194,13 @@ def read_signature(
     except NameError as error:  # annotations that are evaluated late
         empty.refuse(f"an annotation names {error.name!r}, which is not defined{_LATER}")
     scope = _Names(function, names)
+    following = signature.parameters.get("next")
+    if following is not None and _is_next(following.annotation):
+        empty.refuse(
+            "it takes next, so it is middleware (c, next): register it as it is, without @typed "
+            "and Depends(); for typed parameters, write a function without next, and register "
+            "Depends(function)"
+        )
     # APPSEC: a keyword argument of a partial looks like a default, but no client may change it.
     bound = function.keywords if isinstance(function, functools.partial) else {}
     parameters = tuple(
@@ -241,7 +278,8 @@ class _Names:
     def resolve(self, signature: Signature, what: str, annotation: Any) -> Any:
         holder = types.SimpleNamespace(__annotations__={"it": annotation})
         try:
-            return get_type_hints(holder, self.globals, self.locals, include_extras=True)["it"]
+            hints = get_type_hints(holder, self.globals, self.locals, include_extras=True)
+            return without_recursion(hints["it"], ChainMap(self.locals, self.globals))
         except NameError as error:
             signature.refuse(f"{what} names {error.name!r}, which is not defined{_LATER}")
         except Exception as error:
@@ -308,11 +346,21 @@ def _parameter(
     return Parameter(name, annotation, default, marker, None, by_keyword)
 
 
+def _is_next(annotation: Any) -> bool:
+    """Returns whether a parameter with the name `next` is that of a middleware."""
+    if isinstance(annotation, str):  # perhaps imported for type checkers only
+        return annotation.partition("[")[0].rpartition(".")[2] in ("Next", "Callable")
+    return annotation is REQUIRED or get_origin(annotation) is Callable
+
+
 def _constrained(
     signature: Signature, name: str, kind: Any, metadata: list[Any], marker: Any
 ) -> Any:
     """Returns the type of a parameter with its constraints."""
     try:
+        if not isinstance(marker, (Env, Var)) and needs_pydantic(kind, metadata):
+            meta = marker.meta if isinstance(marker, Marker) else None
+            return read_by_pydantic(of_pydantic(for_pydantic(kind), metadata, meta))
         return constrained(kind, metadata, marker.meta if isinstance(marker, Marker) else None)
     except RuleError as rule:
         signature.refuse(f"the annotation of {name!r} has {rule}")
@@ -353,7 +401,7 @@ def _check_default(signature: Signature, name: str, default: Any) -> None:
             f"the default of {name!r} is {default!r}: markers belong in the annotation, "
             f"{name}: Annotated[..., {default!r}], and a default after it"
         )
-    if default is Depends or (isinstance(default, type) and issubclass(default, _MARKERS)):
+    if _is_depends(default) or (isinstance(default, type) and issubclass(default, _MARKERS)):
         signature.refuse(f"the default of {name!r} is {default.__name__}, which has to be called")
     if _is_foreign(default):
         signature.refuse(
@@ -361,6 +409,11 @@ def _check_default(signature: Signature, name: str, default: Any) -> None:
             f"{type(default).__module__.partition('.')[0]}: write {name}: Annotated[..., marker] = "
             "default, with a marker of kit.typed, such as Query(ge=1), or Depends(function)"
         )
+
+
+def _is_depends(value: Any) -> bool:
+    """Returns whether a value is the function `Depends`, which wasn't called."""
+    return isinstance(value, types.FunctionType) and value.__name__ == "Depends"
 
 
 def _is_foreign(default: Any) -> bool:
@@ -391,7 +444,7 @@ def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) 
     ]
     for each in metadata:
         if isinstance(each, types.FunctionType):
-            what = "Depends()" if each is Depends else f"Depends({each.__name__})"
+            what = "Depends()" if _is_depends(each) else f"Depends({each.__name__})"
             signature.refuse(
                 f"the annotation of {name!r} has the function {each.__name__}: write {what}"
             )

@@ -8,7 +8,7 @@ import datetime
 import decimal
 import enum
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, get_args
@@ -17,10 +17,14 @@ import msgspec
 from msgspec import inspect
 
 from kit.authoring.models import check_union, find_model
+from kit.authoring.recursive_types import is_part
+from kit.authoring.text_values import is_scalar
+from kit.http.media_types import is_json, media_type
 from kit.interface import Codecs, ValidationTarget
-from kit.validator.schemas import Schema, get_schema
+from kit.validator.schemas import ObjectNames, Schema, check_objects, get_schema
 
 from ._markers import Dependency, Env, Marker, Var
+from ._partial import MEDIA_TYPES, is_partial
 from ._signature import REQUIRED, Made, Signature
 from ._types import (
     aliased,
@@ -98,6 +102,11 @@ class Field:
         return holds(self.annotation, bytes)
 
     @property
+    def is_read_by_pydantic(self) -> bool:
+        """Whether pydantic reads it, and not msgspec."""
+        return find_model(self.annotation) is not None
+
+    @property
     def is_immutable(self) -> bool:
         """Whether all requests can share its default."""
         default = self.default
@@ -147,6 +156,7 @@ class Source:
         vary: The headers in Vary.
         others: Names used by other parameters. A model doesn't get them, since it may reject
             unknown names.
+        objects: The names of objects in a query or form.
     """
 
     type: Any
@@ -156,6 +166,7 @@ class Source:
     headers: tuple[tuple[str, str, bool], ...]
     vary: str
     others: frozenset[str] = frozenset()
+    objects: ObjectNames | None = None
 
     def __init__(
         self,
@@ -169,6 +180,12 @@ class Source:
         self.fields = fields
         self.signature = signature
         self.is_model = is_model
+
+    def takes(self, field: Field, target: ValidationTarget) -> bool:
+        """Returns whether a value can be read together with those of the source."""
+        if self.target != target or self.is_model:
+            return False
+        return self.fields[0].is_read_by_pydantic == field.is_read_by_pydantic
 
     @property
     def names(self) -> frozenset[str]:
@@ -185,8 +202,18 @@ class Source:
             if self.is_model and field.default is not REQUIRED:
                 kind = without_none(kind)
             _check_decodable(field, kind, codecs)
-        self.type = kind if self.is_model else _struct(self.target, self.fields, self.signature)
+        if self.is_model:
+            self.type = kind
+        elif self.fields[0].is_read_by_pydantic:  # then all are; see `takes`
+            self.type = _pydantic_model(self.target, self.fields, self.signature)
+        else:
+            self.type = _struct(self.target, self.fields, self.signature)
         self.schema = _schema(self.fields[0], self.type, codecs, is_json=False)
+        self.objects = self.schema.objects if self.target in ("query", "form") else None
+        try:
+            check_objects(self.schema, self.target)
+        except TypeError as error:
+            _refuse(self.fields[0], error)
         fields = self.schema.fields
         self.lists = frozenset(each.key for each in fields if each.takes_list)
         self.contents = frozenset(each.key for each in fields if each.takes_content)
@@ -237,12 +264,16 @@ class JsonBody:
         schema: How it is validated.
         is_absent_if_null: Whether `null` stands for an absent body: if there is a default, and the
             type doesn't include None.
+        media_types: The media types that it may have; empty for all types of JSON.
+        accepts: Whether a Content-Type is one of them.
     """
 
     default: Any
     type: Any
     schema: Schema
     is_absent_if_null: bool
+    media_types: tuple[str, ...] = ()
+    accepts: Callable[[str | None], bool] = staticmethod(is_json)
 
     def __init__(self, signature: Signature, fields: list[Field], *, embed: bool) -> None:
         self.signature = signature
@@ -259,14 +290,17 @@ class JsonBody:
         for field in self.fields:
             _check_decodable(field, field.annotation, codecs)
         self.default = REQUIRED if self.embed else self.fields[0].default
-        if self.embed and any(find_model(field.annotation) is not None for field in self.fields):
-            self.type = _pydantic_model(self.fields, self.signature)
+        if self.embed and any(field.is_read_by_pydantic for field in self.fields):
+            self.type = _pydantic_model("json", self.fields, self.signature)
         elif self.embed:
             self.type = _struct("json", self.fields, self.signature)
         else:
             self.type = self.fields[0].annotation
         self.is_absent_if_null = self.default is not REQUIRED and not allows_none(self.type)
         self.schema = _schema(self.fields[0], self.type, codecs, is_json=True)
+        if not self.embed and is_partial(self.type):
+            self.media_types = MEDIA_TYPES
+            self.accepts = lambda content_type: media_type(content_type) in MEDIA_TYPES
 
     def is_absent(self, content: bytes) -> bool:
         """Returns whether JSON stands for an absent body, which has a default."""
@@ -301,14 +335,14 @@ def _struct(target: str, fields: list[Field], signature: Signature) -> Any:
         signature.refuse(f"its {target} parameters can't be read: {error}")
 
 
-def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
-    # Already imported, since the model comes from it; type checkers may not have it.
+def _pydantic_model(target: str, fields: list[Field], signature: Signature) -> Any:
+    # Already imported, since a type comes from it; type checkers may not have it.
     pydantic: Any = import_module("pydantic")
 
     entries: dict[str, Any] = {}
     for number, field in enumerate(fields):
         field.attribute = f"field_{number}"
-        options: dict[str, Any] = {"alias": field.key}
+        options: dict[str, Any] = {"alias": field.key, **_describe_for_pydantic(field)}
         if field.default is not REQUIRED and field.is_immutable:
             options["default"] = field.default
         elif field.default is not REQUIRED:
@@ -316,13 +350,25 @@ def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
         kind = for_pydantic(field.annotation)
         entries[field.attribute] = (kind, pydantic.Field(**options))
     try:
-        return pydantic.create_model(struct_name("json", signature), **entries)
+        return pydantic.create_model(struct_name(target, signature), **entries)
     except Exception as error:
         line = str(error).partition("\n")[0].partition(". ")[0]
+        what = "JSON body" if target == "json" else target
         signature.refuse(
-            "the parameters of its JSON body include a pydantic model, so pydantic has to know the "
-            f"types of all: {line}"
+            f"pydantic reads parameters of its {what}, so it has to know the types of all that are "
+            f"read together: {line}"
         )
+
+
+def _describe_for_pydantic(field: Field) -> dict[str, Any]:
+    """Returns the texts for the documentation, which pydantic doesn't find in `msgspec.Meta`."""
+    found: dict[str, Any] = {}
+    for meta in split(field.annotation)[1]:
+        if isinstance(meta, msgspec.Meta):
+            named = {name: getattr(meta, name) for name in ("title", "description", "examples")}
+            found |= {name: value for name, value in named.items() if value is not None}
+            found |= meta.extra_json_schema or {}  # only `deprecated`, of a marker
+    return found
 
 
 def struct_name(target: str, signature: Signature) -> str:
@@ -399,7 +445,8 @@ def _refuse(field: Field, problem: object) -> NoReturn:
 def _unknown(node: Any, seen: set[int]) -> Iterator[Any]:
     """Yields the classes in a type that neither msgspec nor pydantic can build."""
     if isinstance(node, inspect.CustomType):
-        if classify(node.cls) != "file":
+        is_known = node.cls is object or is_part(node.cls) or is_scalar(node.cls)
+        if not is_known and classify(node.cls) != "file":
             yield node.cls
         return
     if id(node) in seen or not isinstance(node, (inspect.Type, inspect.Field)):

@@ -8,12 +8,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import (
     Any,
     Generic,
+    NamedTuple,
     ParamSpec,
     TypeVar,
     cast,
     get_origin,
     overload,
 )
+
+from msgspec import UNSET, UnsetType
 
 from kit.authoring.caller_frame import find_caller_frame
 from kit.authoring.maybe_await import is_awaitable
@@ -25,7 +28,10 @@ from kit.interface.metadata import get_facts
 
 from ._compiled_route import CompiledRoute
 from ._responses import describe_responses
+from ._results import Result, ResultOptions, compile_result
 from ._signature import Signature, is_connection, read_signature, unwrapped
+from ._streams import with_stream
+from ._types import is_type
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,15 +50,15 @@ class Typed(Generic[P, R]):
     Args:
         function: The function.
         signature: Its parameters.
-        status: The status of its result, or None.
+        result: How its results are sent.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_function", "_made", "_signature", "_status")
+    __slots__ = ("__dict__", "__weakref__", "_function", "_made", "_result", "_signature")
 
-    def __init__(self, function: Callable[P, R], signature: Signature, status: int | None) -> None:
+    def __init__(self, function: Callable[P, R], signature: Signature, result: Result) -> None:
         self._function = function
         self._signature = signature
-        self._status = status
+        self._result = result
         self._made: dict[tuple[str, ...], Any] = {}
         functools.update_wrapper(self, function)
 
@@ -123,7 +129,7 @@ class Typed(Generic[P, R]):
     def _bound_to(
         self, method: str, pattern: str, codecs: Codecs
     ) -> Callable[[Context[Any, Any]], Any]:
-        route = CompiledRoute(self._signature, self._status, method, pattern, codecs)
+        route = CompiledRoute(self._signature, self._result, method, pattern, codecs)
         handler = route.handler
         handler.__dict__.update(
             __wrapped__=self,
@@ -147,8 +153,28 @@ def _is_later(value: Any) -> bool:
 @overload
 def typed(function: Callable[P, R], /) -> Typed[P, R]: ...
 @overload
-def typed(*, status: int | None = None) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
-def typed(function: Any = None, /, *, status: int | None = None) -> Any:
+def typed(
+    *,
+    status: int | None = None,
+    response: Any = None,
+    by_alias: bool | None = None,
+    exclude_unset: bool = False,
+    exclude_defaults: bool = False,
+    exclude_none: bool = False,
+    keep_alive: float | UnsetType | None = UNSET,
+) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
+def typed(
+    function: Any = None,
+    /,
+    *,
+    status: int | None = None,
+    response: Any = None,
+    by_alias: bool | None = None,
+    exclude_unset: bool = False,
+    exclude_defaults: bool = False,
+    exclude_none: bool = False,
+    keep_alive: float | UnsetType | None = UNSET,
+) -> Any:
     """Creates a handler from a function whose parameters are read from the request.
 
         @app.get("/books/:id")
@@ -164,8 +190,14 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     `ws: WebSocket` is the connection; it needs `@upgrade_websocket` above `@typed`. All other
     parameters are read during the handshake, which is rejected if they are invalid.
 
+    A function that yields is a stream: its items are sent as server-sent events or as JSON Lines,
+    as the client's Accept says. If it raises before the first item, within a second, the exception
+    is handled as that of any other endpoint; later, the response breaks off.
+
     All errors of a request are reported in one problem document with status 400. A returned
-    Response is sent unchanged, None becomes 204, anything else is sent as JSON.
+    Response is sent unchanged, and None becomes 204. Anything else is converted to the type that
+    the function declares, and sent as JSON: an object of another class is read by its attributes,
+    and only the declared fields are sent. A result that doesn't fit is a `ResponseValidationError`.
 
     The signature is read here, and the source of each parameter is resolved at registration, so
     requests don't pay for inspection.
@@ -174,6 +206,14 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
         function: The function, plain or async. Without it, a decorator is returned.
         status: The status of the result. Default: 200, or the status set by `c.status`; 204 for
             None.
+        response: The type of the result, in place of the return annotation.
+        by_alias: Whether fields of pydantic models are sent by their aliases. Default: as each
+            model's `serialize_by_alias` says. This and the following are for pydantic models.
+        exclude_unset: Whether fields that were never set are left out.
+        exclude_defaults: Whether fields with their default value are left out.
+        exclude_none: Whether fields with None are left out.
+        keep_alive: Seconds without an event after which a stream of events sends a comment, so that
+            proxies don't close the connection; None: never. Default: 15.
 
     Returns:
         The handler, which a unit test can call like the function.
@@ -181,19 +221,41 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     Raises:
         TypeError: If nothing can provide a parameter, or if `function` can't be an endpoint. For
             mistakes that depend on the route, it is raised when the handler is registered.
-        ValueError: If the status isn't valid for a response.
+        ValueError: If the status isn't valid for a response, or `keep_alive` is not above 0.
     """
     check = OptionChecks("typed")
     if status is not None:
         check.number("status", status, least=200, most=599)
+    if response is not None and not is_type(response):
+        check.wrong_type("response", response, "a type")
+    if keep_alive is not None and keep_alive is not UNSET:
+        check.number("keep_alive", keep_alive, whole=False)
+        if keep_alive <= 0:
+            check.unusable("keep_alive", keep_alive, "seconds above 0, or None")
+    fields = ResultOptions(
+        None if by_alias is None else check.flag("by_alias", by_alias),
+        exclude_unset=check.flag("exclude_unset", exclude_unset),
+        exclude_defaults=check.flag("exclude_defaults", exclude_defaults),
+        exclude_none=check.flag("exclude_none", exclude_none),
+    )
+    options = _Options(status, response, fields, keep_alive)
     # The names in annotations may be local to the function that defines the endpoint.
     names = find_caller_frame()[0].f_locals
     if function is not None:
-        return _typed(function, status, names)
-    return lambda each: _typed(each, status, names)
+        return _typed(function, options, names)
+    return lambda each: _typed(each, options, names)
 
 
-def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed[Any, Any]:
+class _Options(NamedTuple):
+    """The options of `typed`."""
+
+    status: int | None
+    response: Any
+    fields: ResultOptions
+    keep_alive: float | UnsetType | None
+
+
+def _typed(function: Any, options: _Options, names: Mapping[str, Any]) -> Typed[Any, Any]:
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"typed() takes a function, not {function!r:.100}")
     function = unwrapped(function)
@@ -202,11 +264,14 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
             f"typed() was given {describe(function)}, which @upgrade_websocket has already "
             f"wrapped: put @upgrade_websocket above @typed"
         )
+    status = options.status
     signature = read_signature(function, names)
+    if options.response is not None:
+        signature = signature._replace(returns=options.response)
+    signature = with_stream(signature, status, options.keep_alive)
     if signature.mode in ("manager", "async manager", "unclear manager"):
         signature.refuse(
-            "it yields or returns a context manager, so it can't be an endpoint: return "
-            "c.body(stream()) for a stream, and use such a function in Depends()"
+            "it returns a context manager, so it can't be an endpoint: use it in Depends()"
         )
     if signature.connections:
         _check_connections(signature, status)
@@ -214,11 +279,12 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
         check_union(signature.returns)  # otherwise, creating the document would crash the process
     except TypeError as error:
         signature.refuse(f"the type of its result can't be documented: {error}")
-    if status in _WITHOUT_CONTENT and 200 in describe_responses(signature.returns, None):
+    is_json = signature.stream is None and 200 in describe_responses(signature.returns, None)
+    if status in _WITHOUT_CONTENT and is_json:
         signature.refuse(
             f"a response with the status {status} has no body: return None, or leave the status out"
         )
-    return Typed(function, signature, status)
+    return Typed(function, signature, compile_result(signature, status, options.fields))
 
 
 def _check_connections(signature: Signature, status: int | None) -> None:

@@ -23,13 +23,14 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 import msgspec
 
-from kit.authoring.models import find_model
+from kit.authoring.models import find_model, is_read_by_pydantic
 from kit.authoring.numerals import RULES, DecimalRules, decimal_rules
+from kit.authoring.recursive_types import is_part
+from kit.authoring.text_values import is_scalar, with_choices
 
 _SINGLE = (
     str,
@@ -123,7 +124,12 @@ def classify(annotation: Any, decoded: Container[type] = ()) -> Kind:
     """
     origin = get_origin(annotation)
     if origin is Annotated:
-        return classify(get_args(annotation)[0], decoded)
+        kind, *metadata = get_args(annotation)
+        if any(map(is_json_text, metadata)):
+            return "single"
+        found = classify(kind, decoded)
+        # Its metadata may have a validator that builds a value of any class.
+        return "single" if found == "unknown" and find_model(annotation) is not None else found
     behind = annotation.__supertype__ if isinstance(annotation, NewType) else aliased(annotation)
     if behind is not None:
         return classify(behind, decoded)
@@ -150,25 +156,36 @@ def _kind_of_union(kinds: set[Kind]) -> Kind:
 def _kind_of_class(kind: type, arguments: tuple[Any, ...], decoded: Container[type]) -> Kind:
     if _has(kind, _WEBSOCKET):
         return "websocket"
-    if is_typeddict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
+    if is_typed_dict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
         return "context" if _has(kind, _CONTEXT) else "object"
-    if kind in _MAPPINGS or kind is msgspec.Raw:
+    if kind in _MAPPINGS or kind is msgspec.Raw or is_part(kind):
         return "object"
     if issubclass(kind, _MANY) or kind in _MANY_ABSTRACT:
         inner = _kind_of_union({classify(each, decoded) for each in arguments if each is not ...})
         return "many" if inner == "single" else inner
-    if issubclass(kind, _SINGLE):
+    if issubclass(kind, _SINGLE) or is_scalar(kind) or is_read_by_pydantic(kind):
         return "single"
     if _has(kind, _CONTEXT):
         return "context"
     return "file" if _has(kind, _FILE) else "unknown"
 
 
+def is_json_text(item: Any) -> bool:
+    """Returns whether an item of `Annotated` is pydantic's `Json`: a text that contains JSON."""
+    return type(item).__name__ == "Json" and _root(item) == "pydantic"
+
+
+def is_typed_dict(kind: Any) -> bool:
+    """Returns whether a type is a TypedDict, also one of typing_extensions."""
+    is_dict = isinstance(kind, type) and issubclass(kind, dict)
+    return is_dict and hasattr(kind, "__required_keys__")
+
+
 def is_object(annotation: Any) -> bool:
     """Returns whether an annotation is a class with fields, possibly a generic one."""
     kind = get_origin(annotation) or annotation
     is_class = isinstance(kind, type)
-    return is_class and (is_typeddict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS))
+    return is_class and (is_typed_dict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS))
 
 
 def _has(kind: type, names: set[str]) -> bool:
@@ -178,6 +195,8 @@ def _has(kind: type, names: set[str]) -> bool:
 def takes_many(annotation: Any) -> bool:
     """Returns whether an annotation takes all values with a name: a list, or a union with one."""
     origin = get_origin(annotation)
+    if origin is Annotated and any(map(is_json_text, annotation.__metadata__)):
+        return False
     if origin in (Annotated, Union, types.UnionType):
         return any(map(takes_many, get_args(annotation)))
     behind = aliased(annotation)
@@ -187,6 +206,19 @@ def takes_many(annotation: Any) -> bool:
     if not isinstance(kind, type) or hasattr(kind, "_fields"):
         return False
     return issubclass(kind, _MANY) or kind in _MANY_ABSTRACT
+
+
+def is_type(value: Any) -> bool:
+    """Returns whether a value is a type, such as one of an annotation."""
+    is_special = value is Any or hasattr(value, "__supertype__")  # a NewType
+    return (
+        is_special or isinstance(value, type) or (get_origin(value) or aliased(value)) is not None
+    )
+
+
+def is_mapping(annotation: Any) -> bool:
+    """Returns whether an annotation is a dict, or an abstract mapping."""
+    return (get_origin(annotation) or annotation) in _MAPPINGS
 
 
 def has_literal_bool(annotation: Any) -> bool:
@@ -245,7 +277,7 @@ def find_classes(annotation: Any) -> tuple[type, ...] | None:
     kind = annotation if origin is None else origin
     if not isinstance(kind, type) or kind in (Any, object) or getattr(kind, "_is_protocol", False):
         return None
-    return (dict,) if is_typeddict(kind) else (kind,)
+    return (dict,) if is_typed_dict(kind) else (kind,)
 
 
 def _overlap(one: type, other: type) -> bool:
@@ -325,6 +357,10 @@ class RuleError(TypeError):
     """A rule in an annotation that would not be applied."""
 
 
+class UnappliedRuleError(RuleError):
+    """A rule that msgspec can't apply, but pydantic may."""
+
+
 def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
     """Returns a type with its metadata, in the form of the library that validates it.
 
@@ -342,8 +378,8 @@ def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any
         RuleError: If pydantic's metadata has a rule that msgspec can't apply.
     """
     if find_model(kind) is not None:
-        return _of_pydantic(kind, metadata, own)
-    found = [meta for each in metadata for meta in _metas(each)]
+        return of_pydantic(kind, metadata, own)
+    found = [meta for each in metadata for meta in find_rules(each)]
     if own is not None:
         found.append(own)
     limits = [meta for each in found for meta in _limits(each)]
@@ -358,17 +394,21 @@ def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any
         kind = Union[tuple(members)]  # noqa: UP007 - of a tuple
     else:
         kind = _with(kind, limits)
-    return _with(kind, [meta for each in found for meta in _only(each, _TOLD)])
+    return _with(with_choices(kind), [meta for each in found for meta in _only(each, _TOLD)])
 
 
-def _of_pydantic(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
+def of_pydantic(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
+    """Returns a type for pydantic with its metadata; msgspec constraints become pydantic's."""
     # Already imported, since the type comes from it; type checkers may not have it.
     pydantic: Any = import_module("pydantic")
 
-    rules = [each for each in metadata if _root(each) in _RULES]
+    rules = [each for each in metadata if _root(each) in _RULES or is_read_by_pydantic(each)]
     metas = [each for each in [*metadata, own] if isinstance(each, msgspec.Meta)]
     for meta in metas:
         limits = {name: v for name in _CONSTRAINTS if (v := getattr(meta, name)) is not None}
+        digits = (meta.extra or {}).get(RULES)
+        if digits is not None:
+            limits |= {name: v for name, v in digits._asdict().items() if v is not None}
         if limits:
             rules.append(pydantic.Field(**limits))
     for rule in rules:
@@ -380,7 +420,7 @@ def for_pydantic(annotation: Any) -> Any:
     """Returns a type with its msgspec constraints as pydantic constraints."""
     origin, held = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _of_pydantic(for_pydantic(held[0]), list(held[1:]), None)
+        return of_pydantic(for_pydantic(held[0]), list(held[1:]), None)
     if origin in (Union, types.UnionType):
         return Union[tuple(map(for_pydantic, held))]  # noqa: UP007 - of a tuple
     if origin in (*_MANY, *_MANY_ABSTRACT, *_MAPPINGS):
@@ -463,8 +503,14 @@ def _root(item: Any) -> str:
     return type(item).__module__.partition(".")[0]
 
 
-def _metas(item: Any) -> list[msgspec.Meta]:
-    """The constraints in an item of `Annotated`, from its attributes: no library is imported."""
+def find_rules(item: Any) -> list[msgspec.Meta]:
+    """Returns the constraints in an item of `Annotated`, from its attributes.
+
+    No library is imported.
+
+    Raises:
+        RuleError: If it has a rule that msgspec can't apply.
+    """
     if isinstance(item, msgspec.Meta):
         return [item]
     if _root(item) not in _RULES or type(item).__name__ in _WITHOUT_RULE:
@@ -481,18 +527,18 @@ def _metas(item: Any) -> list[msgspec.Meta]:
     if not limits.keys() <= set(_CONSTRAINTS):
         raise _not_applied(repr(item))
     if digits:
-        return [*_build_metas(limits), decimal_rules(**digits)]
-    return _build_metas(limits)
+        return [*_buildfind_rules(limits), decimal_rules(**digits)]
+    return _buildfind_rules(limits)
 
 
-def _build_metas(limits: dict[str, Any]) -> list[msgspec.Meta]:
+def _buildfind_rules(limits: dict[str, Any]) -> list[msgspec.Meta]:
     return [msgspec.Meta(**limits)] if limits else []
 
 
-def _not_applied(rule: str) -> RuleError:
-    return RuleError(
-        f"{rule:.100}, which can't be applied to a single parameter: put it in a pydantic model "
-        "and take all fields of that, or check the value in a function for Depends()"
+def _not_applied(rule: str) -> UnappliedRuleError:
+    return UnappliedRuleError(
+        f"{rule:.100}, which pydantic alone applies, and only to what is read from a request: "
+        "install pydantic, or check the value in a function for Depends()"
     )
 
 
@@ -509,7 +555,7 @@ def _of_field(item: Any) -> list[msgspec.Meta]:
         for name in ("title", "description", "examples")
         if getattr(item, name) is not None
     }
-    inner = [meta for each in item.metadata for meta in _metas(each)]
+    inner = [meta for each in item.metadata for meta in find_rules(each)]
     return [*inner, *([msgspec.Meta(**told)] if told else [])]
 
 

@@ -15,7 +15,8 @@ def unread_name(
     """Returns the name of a parameter in the route's own pattern that nothing reads, or None.
 
     The prefixes of apps don't count, since all of their routes share them. Middleware reads the
-    names in its own pattern, so a parameter there counts as read, whatever its name.
+    names in its own pattern, so a parameter there counts as read, whatever its name, except if it
+    is a typed guard that doesn't read it.
 
     Args:
         route: The route.
@@ -41,6 +42,11 @@ def _may_read(other: RouterRoute, method: str, segments: list[str], index: int) 
         return False
     *first, last = split_pattern(other.path)[: index + 1]
     parameter = _parameter(last)
+    guard = getattr(other.handler, "__dict__", {}).get("__kit_route__")
+    if parameter is not None and guard is not None:
+        read = guard.resolution.path_names
+        if read is not None and parameter.name not in read:
+            return False
     if parameter is None or (len(first) < index and parameter.expression is None):
         return False  # only an expression can match beyond its own segment
     return all(map(_may_match, first, segments))

@@ -23,7 +23,8 @@ from dishka import (  # type: ignore[import-not-found,unused-ignore]
 
 from kit.interface import Context
 
-from ._markers import PROVIDERS, Depends, Env
+from ._depends import Depends
+from ._markers import PROVIDERS, Env
 
 __all__ = ("FromDishka", "request_container")
 

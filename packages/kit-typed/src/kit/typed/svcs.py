@@ -16,7 +16,8 @@ from typing import Annotated, Any
 # Found only if it is installed.
 from svcs import Container, Registry  # type: ignore[import-not-found,unused-ignore]
 
-from ._markers import PROVIDERS, Depends, Env
+from ._depends import Depends
+from ._markers import PROVIDERS, Env
 
 __all__ = ("Service", "request_container")
 

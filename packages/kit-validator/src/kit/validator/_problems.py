@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, TypeAlias, get_origin
 import msgspec
 from msgspec import ValidationError, inspect
 
-from kit.authoring.models import error_type
+from kit.authoring.field_errors import field_error, read_message
 from kit.interface import FieldError
 
-_Problem: TypeAlias = tuple[str, str]
-"""The path of an error, such as `.items[0].price`, and the message of msgspec."""
+_Problem: TypeAlias = tuple[str, str, Any]
+"""The path of an error, such as `.items[0].price`, the message of msgspec, and the type."""
 
 _Probe: TypeAlias = Callable[[Any], object]
 
@@ -103,12 +103,12 @@ def errors_of_json(
         error: The error that `probe` raised for `value`; yielded if no other is found.
     """
     nothing = True
-    for place, text in _problems(node, value, probe, "", "", 0):
+    for place, text, kind in _problems(node, value, probe, "", "", 0):
         nothing = False
-        yield _field_error(place, text)
+        yield _field_error(place, text, kind)
     if nothing:
         failure = _failure(error)
-        yield _field_error(failure.place, failure.text)
+        yield _field_error(failure.place, failure.text, None if failure.place else node)
 
 
 def errors_of_names(
@@ -121,9 +121,9 @@ def errors_of_names(
         yield each
 
 
-def _field_error(place: str, text: str) -> FieldError:
-    kind = error_type(text.removeprefix(_OF_KEY))
-    return FieldError(path=place.removeprefix("."), message=text, type=kind)
+def _field_error(place: str, text: str, node: Any) -> FieldError:
+    kind, ctx = read_message(text.removeprefix(_OF_KEY), node)
+    return field_error(place.removeprefix("."), text, kind, ctx)
 
 
 def _problems(
@@ -155,7 +155,13 @@ def _problems(
             yield problem
     failure = _tried(probe, value, place) if nothing else None
     if failure is not None:
-        yield shown + failure.place, failure.text
+        yield shown + failure.place, failure.text, node if _is_of(node, failure) else None
+
+
+def _is_of(node: Any, failure: _Failure) -> bool:
+    """Returns whether a part itself has failed, or the field with the tag of a union."""
+    tags = (getattr(each, "tag_field", None) for each in getattr(node, "types", (node,)))
+    return not failure.place or any(failure.place == f".{tag}" for tag in tags)
 
 
 def _choice(node: Any, value: Any) -> Any:
@@ -195,12 +201,12 @@ def _in_object(
                     field.type, value[name], inner, f"{place}.{name}", f"{shown}.{name}", depth
                 )
         elif field.required:
-            yield f"{shown}.{name}", "Missing required field"
+            yield f"{shown}.{name}", "Missing required field", None
     if getattr(node, "forbid_unknown_fields", False):
         known = {field.encode_name for field in node.fields} | tag.keys()
         for name in value:
             if name not in known:
-                yield f"{shown}.{name}", "Unknown field"
+                yield f"{shown}.{name}", "Unknown field", None
 
 
 def _in_order(node: Any) -> Iterable[inspect.Field]:
@@ -258,7 +264,7 @@ def _in_dict(
                     node.value_type, part, inner, f"{place}[...]", f"{shown}.{key}", depth
                 )
             elif failure is not None and failure.is_of_key:
-                yield f"{shown}.{key}", failure.text
+                yield f"{shown}.{key}", failure.text, node.key_type
 
 
 def _tried(probe: _Probe, value: Any, place: str) -> _Failure | None:

@@ -13,13 +13,14 @@ from kit.authoring.maybe_await import settle
 from kit.authoring.signatures import accepts, describe_signature
 from kit.authoring.vary import depend_on
 from kit.cookie import get_cookie
-from kit.http.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
+from kit.http.media_types import JSON, is_json, media_type
 from kit.interface import (
     AsyncMiddleware,
     Codecs,
     Context,
     FieldError,
     Next,
+    Problem,
     RequestValidationError,
     Response,
     ValidationProblem,
@@ -28,7 +29,16 @@ from kit.interface import (
 )
 from kit.interface.metadata import attach, get_facts
 
-from .schemas import Schema, get_schema, read_contents, split_values
+from .media_types import FORM_TYPES, JSON_TYPES, refuse_other_body
+from .schemas import (
+    Schema,
+    check_objects,
+    collect_objects,
+    drop_unfilled,
+    get_schema,
+    read_contents,
+    split_values,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -64,7 +74,8 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
     a list of values. `valid` returns the return value of the function; if that is a Response, it is
     sent immediately.
 
-    If the Content-Type isn't JSON, or a form, `{}` is validated.
+    If there is no body, `{}` is validated. If there is one whose Content-Type isn't JSON, or a
+    form, the response is a 415 for a type; a function gets `{}`, as in Hono.
 
     Args:
         target: `json`, `form`, `query`, `param`, `header` or `cookie`.
@@ -109,7 +120,9 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
         return attach(
             validator,
             validates={target: fn_or_type},
-            responses={400: ValidationProblem},
+            responses={400: ValidationProblem, 415: Problem}
+            if target in ("json", "form")
+            else {400: ValidationProblem},
             # A missing body is validated as `{}`, so None as a type doesn't make it optional.
             body_required=not _fits(schema, b"{}")
             if schema is not None and target == "json" and _fits(schema, b"null")
@@ -175,7 +188,9 @@ def _has_json(c: Context[Any, Any]) -> bool:
 
 def _schema(target: ValidationTarget, kind: Any, codecs: Codecs | None = None) -> Schema:
     try:
-        return get_schema(kind, is_json=target == "json", codecs=codecs)
+        schema = get_schema(kind, is_json=target == "json", codecs=codecs)
+        check_objects(schema, target)
+        return schema
     except Exception as error:
         problem = str(error).partition("\n")[0]
         if isinstance(error, NameError):
@@ -228,9 +243,11 @@ def _by_schema(target: ValidationTarget, schema: Schema) -> _Reader:
 
 async def _load_json(schema: Schema, c: Context[Any, Any]) -> Any:
     has_json = _has_json(c)
+    if not has_json:
+        await refuse_other_body(c, JSON_TYPES)
     data = (await c.req.bytes()).removeprefix(_MARK) if has_json else b"{}"
     try:
-        return schema.load(data)
+        return schema.load_json(data)
     except (ValueError, RecursionError) as error:
         # Malformed JSON is a separate error, which this call raises.
         value = await c.req.json() if has_json else {}
@@ -245,22 +262,39 @@ async def _load_names(
     contents: Collection[str],
     c: Context[Any, Any],
 ) -> Any:
-    values = await c.req.parse_body() if target == "form" else _singly(target, c)
+    values = await _read_form(c) if target == "form" else _singly(target, c)
     if lists or schema.takes_lists:
         every = await _given(target, c)
         for name in values if schema.takes_lists else lists & values.keys():
             value = every[name]
             values[name] = value if isinstance(value, list) else [value]
+    is_form = target == "form"
+    if is_form or schema.objects is not None:
+        values = dict(values)
+    if is_form:
+        drop_unfilled(values, schema.unfilled)
+    if schema.objects is not None and target in ("query", "form"):
+        collect_objects(values, await _given(target, c), schema.objects, is_form=is_form)
     if contents:
         await read_contents(values, contents, c.req.max_memory_size_bytes)
     try:
         return schema.load(values)
     except ValueError as error:
         detail = None
-        kinds = (MULTIPART, URLENCODED)
-        if target == "form" and media_type(c.req.header("content-type")) not in kinds:
-            detail = _missing("form", c, " or ".join(kinds))
+        if target == "form" and not _has_form(c):
+            detail = _missing("form", c, " or ".join(FORM_TYPES))
         raise _refusal(target, schema.errors(values, error), detail) from error
+
+
+async def _read_form(c: Context[Any, Any]) -> _Values:
+    values = await c.req.parse_body()
+    if not values and not _has_form(c):
+        await refuse_other_body(c, FORM_TYPES)
+    return values
+
+
+def _has_form(c: Context[Any, Any]) -> bool:
+    return media_type(c.req.header("content-type")) in FORM_TYPES
 
 
 async def _load_headers(

@@ -31,6 +31,7 @@ from msgspec import inspect
 from kit.authoring.bodies import memory_of_text
 from kit.authoring.models import (
     Model,
+    check_applied,
     check_union,
     find_model,
     keep_if_unsafe,
@@ -38,8 +39,18 @@ from kit.authoring.models import (
     with_defaults,
 )
 from kit.authoring.numerals import checked, is_of_collisions
-from kit.interface import Codecs, FieldError, HTTPException
+from kit.authoring.recursive_types import with_parts, without_recursion
+from kit.authoring.text_values import decode_hook, has_no_comma, is_scalar, text_loader
+from kit.authoring.whole_numbers import decode_again, with_integers
+from kit.interface import Codecs, FieldError, HTTPException, ValidationTarget
 
+from ._object_names import (
+    ObjectNames,
+    collect_objects,
+    find_objects,
+    find_objects_in_python,
+    members_in_python,
+)
 from ._problems import (
     OBJECTS,
     JsonProbe,
@@ -49,12 +60,22 @@ from ._problems import (
     is_object,
     is_union,
 )
+from ._unfilled import (
+    drop_unfilled,
+    is_json_text,
+    takes_empty_text,
+    takes_empty_text_in_python,
+)
 
 __all__ = (
     "Field",
+    "ObjectNames",
     "Schema",
     "check_memory",
+    "check_objects",
     "check_union",
+    "collect_objects",
+    "drop_unfilled",
     "get_schema",
     "read_contents",
     "split_values",
@@ -119,6 +140,9 @@ class Schema(NamedTuple):
         forbids: Whether unknown names are errors. Unknown headers are left out beforehand, since
             every request has some that no type knows, such as Host.
         takes_others: Whether names without a field reach the value, as in a dict.
+        unfilled: The names whose empty texts count as absent in a form, since their types have no
+            empty text; see `drop_unfilled`.
+        objects: The names of a type with objects in its fields; see `collect_objects`.
     """
 
     load: Callable[[Any], Any]
@@ -128,6 +152,34 @@ class Schema(NamedTuple):
     separated: frozenset[str] = frozenset()
     forbids: bool = False
     takes_others: bool = False
+    unfilled: frozenset[str] = frozenset()
+    objects: ObjectNames | None = None
+
+    def load_json(self, data: bytes) -> Any:
+        """Builds a value from JSON, with numbers such as `5.0` as integers.
+
+        Args:
+            data: The JSON.
+
+        Raises:
+            ValueError: If it doesn't fit.
+        """
+        try:
+            return self.load(data)
+        except ValueError as error:
+            return self.load_again(data, error)
+
+    def load_again(self, data: bytes, error: Exception) -> Any:
+        """Builds a value from JSON that `load` refused, with numbers such as `5.0` as integers.
+
+        Args:
+            data: The JSON.
+            error: The exception that `load` raised.
+
+        Raises:
+            Exception: The given one, or that for the rest of the data.
+        """
+        return decode_again(self.load, data, error)
 
     @property
     def headers(self) -> str:
@@ -152,28 +204,30 @@ def get_schema(kind: Any, *, is_json: bool, codecs: Codecs | None = None) -> Sch
     """
     model = find_model(kind)
     if model is not None:
+        check_applied(kind)
         return _model_schema(kind, model, is_json=is_json)
+    kind = without_recursion(kind)
     check_union(kind)
     node = bare(inspect.type_info(kind))
-    decoders = {} if codecs is None else codecs.decoders
-    if isinstance(node, inspect.CustomType) and node.cls not in decoders:
+    if isinstance(node, inspect.CustomType) and not _is_known(node.cls, codecs):
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
-        hook = None if codecs is None or not decoders else codecs.dec_hook
-        decode = checked(msgspec.json.Decoder(kind, dec_hook=hook).decode, kind, is_json=True)
+        hook = with_parts(decode_hook(kind, is_text=False, codecs=codecs))
+        decoder = msgspec.json.Decoder(kind, dec_hook=hook)
+        decode = checked(decoder.decode, kind, is_json=True)
         return Schema(
             with_defaults(decode, kind),
             lambda value, error: (
                 validation_errors(error)
                 if is_of_collisions(error)
-                else errors_of_json(node, JsonProbe(decode), value, error)
+                else errors_of_json(node, JsonProbe(decode), with_integers(value), error)
             ),
         )
-    hook = None if codecs is None or not decoders else codecs.dec_hook_of_text
-    load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False, dec_hook=hook)
     if _is_array(node):
-        node, load = _by_name(node, hook)
-    load = checked(load, kind, is_json=False)
+        node, load = _by_name(node, codecs)
+        load = checked(load, kind, is_json=False)
+    else:
+        load = text_loader(kind, codecs)
     choices = [bare(each) for each in node.types] if is_union(node) else [node]
     if not any(isinstance(each, _NAMED) for each in choices):
         raise TypeError("it has no fields with names")
@@ -190,7 +244,40 @@ def get_schema(kind: Any, *, is_json: bool, codecs: Codecs | None = None) -> Sch
         ),
         any(getattr(each, "forbid_unknown_fields", False) for each in choices),
         any(isinstance(each, (inspect.DictType, inspect.AnyType)) for each in choices),
+        frozenset(
+            field.encode_name
+            for each in choices
+            for field in getattr(each, "fields", ())
+            if not takes_empty_text(field.type)
+        ),
+        find_objects(node),
     )
+
+
+def _is_known(kind: type, codecs: Codecs | None) -> bool:
+    is_decoded = codecs is not None and kind in codecs.decoders
+    return is_decoded or kind is object or is_scalar(kind)
+
+
+def check_objects(schema: Schema, target: ValidationTarget) -> None:
+    """Rejects fields that take an object, where a part of a request can't have one.
+
+    Args:
+        schema: The schema of the part.
+        target: The part.
+
+    Raises:
+        TypeError: If values of a field could never be sent.
+    """
+    if schema.objects is None or schema.takes_others:  # code of the type may read them
+        return
+    for name, names in schema.objects.objects.items():
+        if not names.takes_text and target not in ("query", "form"):
+            what = "a list of objects" if names.is_list else "an object"
+            raise TypeError(
+                f"its field {name!r} takes {what}, which is read from JSON, a query or a form, not "
+                f"from a {target}"
+            )
 
 
 def split_values(values: Iterable[str]) -> list[str]:
@@ -291,6 +378,8 @@ def _has_no_comma(node: Any) -> bool:
         return all("," not in str(each.value) for each in node.cls)
     if isinstance(node, inspect.LiteralType):
         return all("," not in str(each) for each in node.values)
+    if isinstance(node, inspect.CustomType):
+        return has_no_comma(node.cls)
     return isinstance(node, _WITHOUT_COMMA)
 
 
@@ -315,14 +404,12 @@ def _is_array(node: Any) -> bool:
     return isinstance(node, kinds) and not is_object(node)
 
 
-def _by_name(
-    node: Any, hook: Callable[[Any, Any], Any] | None
-) -> tuple[inspect.Type, Callable[[Any], Any]]:
+def _by_name(node: Any, codecs: Codecs | None) -> tuple[inspect.Type, Callable[[Any], Any]]:
     """Builds named tuples and array-like Structs from names, which msgspec doesn't support.
 
     Args:
         node: The type.
-        hook: The `dec_hook` for it.
+        codecs: The decoders of an app.
 
     Returns:
         The type of the data, and a function that builds a value from them.
@@ -335,10 +422,10 @@ def _by_name(
         kw_only=True,
     )
     keep_if_unsafe(twin, hints.values())
+    load_twin = text_loader(twin, codecs)
 
     def load(values: Mapping[str, Any]) -> Any:
-        built = msgspec.convert(values, twin, strict=False, dec_hook=hook)
-        return kind(**msgspec.structs.asdict(built))
+        return kind(**msgspec.structs.asdict(load_twin(values)))
 
     return inspect.type_info(twin), load
 
@@ -353,14 +440,45 @@ def _default(field: inspect.Field) -> Any:
 
 def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
     def errors(value: Any, error: Exception) -> Iterator[FieldError]:
-        return validation_errors(error)
+        return validation_errors(error, model, value)
 
     if is_json:
         return Schema(model.validate_json, errors)
     fields = tuple(_model_fields(kind))
     separated = frozenset(_separated_in_python(kind))
     takes_others = not fields or _takes_others(kind)
-    return Schema(model.validate, errors, fields, False, separated, _forbids(kind), takes_others)
+    objects = find_objects_in_python(kind)
+    if objects is not None:
+        for name in _validated_before(kind) & objects.objects.keys():
+            objects.objects[name].takes_text = True
+    return Schema(
+        model.validate,
+        errors,
+        fields,
+        False,
+        separated,
+        _forbids(kind),
+        takes_others,
+        frozenset(_unfilled_in_python(kind)),
+        objects,
+    )
+
+
+def _unfilled_in_python(kind: Any) -> Iterator[str]:
+    validated = _validated_before(kind)
+    for member in members_in_python(kind):
+        if member.names[0] not in validated and not takes_empty_text_in_python(member.kind):
+            yield from member.names
+    for part in get_args(kind):
+        yield from _unfilled_in_python(part)
+
+
+def _validated_before(kind: Any) -> set[str]:
+    """Returns the fields with validators that see what was sent."""
+    kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    decorators = getattr(kind, "__pydantic_decorators__", None)
+    validators = () if decorators is None else decorators.field_validators.values()
+    return {name for each in validators if each.info.mode != "after" for name in each.info.fields}
 
 
 def _takes_others(kind: Any) -> bool:
@@ -381,25 +499,20 @@ def _forbids(kind: Any) -> bool:
 
 
 def _model_fields(kind: Any) -> Iterator[Field]:
-    fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
-    for name, field in fields.items():
-        takes = _is_many_in_python(field.annotation), _has_bytes_in_python(field.annotation)
-        alias = field.validation_alias or field.alias
-        yield Field(name, None if alias else name.replace("_", "-").lower(), *takes)
-        for choice in getattr(alias, "choices", [alias]):
-            if isinstance(choice, str):
-                yield Field(choice, choice.lower(), *takes)
+    for member in members_in_python(kind):
+        name, *aliases = member.names
+        takes = _is_many_in_python(member.kind), _has_bytes_in_python(member.kind)
+        yield Field(name, None if aliases else name.replace("_", "-").lower(), *takes)
+        for alias in aliases:
+            yield Field(alias, alias.lower(), *takes)
     for part in get_args(kind):
         yield from _model_fields(part)
 
 
 def _separated_in_python(kind: Any) -> Iterator[str]:
-    fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
-    for name, field in fields.items():
-        if _is_separated_in_python(field.annotation):
-            alias = field.validation_alias or field.alias
-            choices = getattr(alias, "choices", [alias])
-            yield from (name, *(each for each in choices if isinstance(each, str)))
+    for member in members_in_python(kind):
+        if _is_separated_in_python(member.kind):
+            yield from member.names
     for part in get_args(kind):
         yield from _separated_in_python(part)
 
@@ -429,7 +542,7 @@ def _has_no_comma_in_python(kind: Any) -> bool:
         return False
     if issubclass(kind, Enum):
         return all("," not in str(each.value) for each in kind)
-    return issubclass(kind, _WITHOUT_COMMA_IN_PYTHON)
+    return issubclass(kind, _WITHOUT_COMMA_IN_PYTHON) or has_no_comma(kind)
 
 
 def _has_bytes_in_python(kind: Any) -> bool:
@@ -440,6 +553,8 @@ def _has_bytes_in_python(kind: Any) -> bool:
 def _is_many_in_python(kind: Any) -> bool:
     kind = getattr(kind, "__value__", kind)  # an alias created by `type X = ...`
     origin = get_origin(kind) or kind
+    if is_json_text(kind):
+        return False
     if origin in (Annotated, Union, UnionType):
         return any(map(_is_many_in_python, get_args(kind)))
     if isinstance(origin, type) and issubclass(origin, _MANY_IN_PYTHON):

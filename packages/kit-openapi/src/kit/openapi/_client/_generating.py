@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ._runtime import BASIC, ERRORS, SENDING, START
+from .._streams import find_item_schema
+from ._runtime import BASIC, ERRORS, SENDING, START, STREAMING
 from ._types import ANY, Types
 from ._writing import Group, Names, call, docstring, quoted, snake
 
@@ -15,7 +16,7 @@ _METHODS = ("get", "put", "post", "delete", "patch", "trace")
 _JSON = re.compile(r"application/(?:[^;+]+\+)?json")
 _TEXT = re.compile(r"text/|application/(?:[^;+]+\+)?xml")
 _MULTIPART = "multipart/form-data"
-_OF_CLIENT = ("close", "self", "response", "result")
+_OF_CLIENT = ("close", "self", "response", "result", "line")
 _RESPONSE = "httpx.Response"
 
 
@@ -25,7 +26,7 @@ class _Argument(NamedTuple):
     Attributes:
         name: Its name in Python.
         key: Its name in the request.
-        place: `path`, `query`, `header` or `cookie`.
+        place: `path`, `query`, `header` or `cookie`; of a body, its media type.
         kind: Its type.
         is_required: Whether it is required.
         is_nullable: Whether `null` stands for None, as no other value has this text.
@@ -79,13 +80,17 @@ def generate(document: Mapping[str, Any]) -> str:
         for method, operation in item.items()
         if method in _METHODS
     ]
+    streams = any(_find_items(operation) for _, _, _, operation in operations)
     body: list[str] = []
     for is_async in (False, True):
         body += ["", "", *_class(document, credentials, is_async=is_async)]
+        if streams:
+            body += _stream_method(is_async=is_async)
         for name, method, path, operation in operations:
             body += ["", *_method(name, method, path, operation, types, is_async=is_async)]
     structs, aliases = types.write()
     helpers = SENDING + (BASIC if any("_basic(" in each.line for each in credentials) else "")
+    helpers += STREAMING if streams else ""
     text = "\n".join([*ERRORS.splitlines(), *structs, *aliases, *helpers.splitlines(), *body])
     info = document["info"]
     about = f"Client of {info['title']} {info['version']}."
@@ -94,11 +99,20 @@ def generate(document: Mapping[str, Any]) -> str:
 
 
 def _imports(text: str) -> list[str]:
-    modules = [name for name in ("base64", "datetime", "decimal", "uuid") if f"{name}." in text]
+    modules = [
+        name
+        for name in ("base64", "contextlib", "datetime", "decimal", "uuid")
+        if f"{name}." in text
+    ]
+    abstract = ["Iterator", "Mapping"]
+    if "_async_lines(" in text:
+        abstract += ["AsyncGenerator", "AsyncIterator", "Generator"]
     typing = ["Any", "Self", "get_args", "get_origin"]
     typing += [name for name in ("Literal", "TypeAlias") if re.search(rf"\b{name}\b", text)]
     return [
-        each.replace("TYPING", ", ".join(sorted(typing)))
+        each.replace("TYPING", ", ".join(sorted(typing))).replace(
+            "ABSTRACT", ", ".join(sorted(abstract))
+        )
         for line in START.splitlines()
         for each in (map("import {}".format, modules) if line == "MODULES" else [line])
     ]
@@ -182,6 +196,24 @@ def _class(
     return lines
 
 
+def _stream_method(*, is_async: bool) -> list[str]:
+    a = "Async" if is_async else ""
+    returned = f"contextlib.Abstract{a}ContextManager[httpx.Response]"
+    return [
+        "",
+        *call(
+            "def _stream(",
+            ["self", "method: str", "path: str", "**parts: Any"],
+            f") -> {returned}:",
+            1,
+        ),
+        "        arguments = _arguments(self._defaults, **parts)",
+        '        _set(arguments["headers"], "Accept", "application/jsonl")',
+        '        arguments["timeout"] = _reading(self._client)',
+        "        return self._client.stream(method, self._base_url + path, **arguments)",
+    ]
+
+
 # --- Methods ----------------------------------------------------------------------------------
 
 
@@ -192,9 +224,13 @@ def _method(
     arguments = [*_arguments(operation, types, names)]
     body = _body(operation.get("requestBody"), types)
     results, errors = _results(operation["responses"], types)
+    items = _find_items(operation)
     kinds = list(dict.fromkeys(results.values()))
     returned = kinds[0] if len(kinds) == 1 else ANY if not kinds or ANY in kinds else None
     returned = returned or " | ".join(kinds)
+    if items is not None:
+        item = types.of(items[1])
+        returned = f"AsyncGenerator[{item}, None]" if is_async else f"Generator[{item}, None, None]"
     a, wait = ("async ", "await ") if is_async else ("", "")
     lines = call(f"{a}def {name}(", ["self", *_signature(arguments, body)], f") -> {returned}:", 1)
     said = [str(operation.get("summary", "")).rstrip(".") + "."]
@@ -212,6 +248,12 @@ def _method(
         is_left_out = body.key == "json" and not body.is_required
         value = f"msgspec.UNSET if {body.name} is None else {body.name}"
         parts.append(f"{body.key}={value if is_left_out else body.name}")
+        if body.key == "content" and "*" not in body.place:
+            parts.append(f"content_type={quoted(body.place)}")
+    if items is not None:
+        handled = Group("{", [f"{status}: {kind}" for status, kind in errors.items()], "}")
+        lines += call(f"{a}with self._stream(", parts, ") as response:", 2)
+        return [*lines, *_items(items[0], item, handled, is_async=is_async)]
     lines += call(f"response = {wait}self._send(", parts, ")", 2)
     mappings = [
         Group("{", [f"{status}: {kind}" for status, kind in each.items()], "}")
@@ -221,6 +263,30 @@ def _method(
         return [*lines, *call("_result(", ["response", *mappings], ")", 2)]
     lines += call(f"result: {returned} = _result(", ["response", *mappings], ")", 2)
     return [*lines, "        return result"]
+
+
+def _find_items(operation: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """Returns the status of a stream, and the schema of its items; None if there is none."""
+    for status, response in operation["responses"].items():
+        schema = find_item_schema(response.get("content"))
+        if status.isdigit() and schema is not None:
+            return status, schema
+    return None
+
+
+def _items(status: str, kind: str, errors: Group, *, is_async: bool) -> list[str]:
+    """Writes what yields the items of a response."""
+    a, wait = ("async ", "await ") if is_async else ("", "")
+    read, lines, pieces = (
+        ("aread", "_async_lines", "aiter_bytes") if is_async else ("read", "_lines", "iter_bytes")
+    )
+    return [
+        f"            if response.status_code != {status}:",
+        f"                {wait}response.{read}()",
+        *call("_result(", ["response", "{}", errors], ")", 4),
+        f"            {a}for line in {lines}(response.{pieces}()):",
+        f"                yield msgspec.json.decode(line, type={kind})",
+    ]
 
 
 def _arguments(operation: Mapping[str, Any], types: Types, names: Names) -> Iterator[_Argument]:
@@ -248,7 +314,7 @@ def _body(described: Mapping[str, Any] | None, types: Types) -> _Argument | None
         if "form" in media_type:
             key = "files" if _MULTIPART in content and len(content) == 1 else "form"
             return _Argument("form", key, media_type, kind, required)
-    return _Argument("body", "content", next(iter(content), ""), "bytes", required)
+    return _Argument("body", "content", next(iter(content), "*/*"), "bytes", required)
 
 
 def _signature(arguments: list[_Argument], body: _Argument | None) -> list[str]:

@@ -5,7 +5,7 @@ START = """\
 from __future__ import annotations
 
 MODULES
-from collections.abc import Mapping
+from collections.abc import ABSTRACT
 from typing import TYPING
 from urllib.parse import quote
 
@@ -61,14 +61,27 @@ def _is_nullable(kind: Any) -> bool:
     return not kinds & {Any, str, bytes, list, tuple, dict}
 
 
-def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    pairs: list[tuple[str, str]] = []
+def _is_object(value: Any) -> bool:
+    return isinstance(value, (Mapping, msgspec.Struct))
+
+
+def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
-        if isinstance(value, (list, tuple, set, frozenset)):
-            pairs += [(name, _text(each)) for each in value]
+        if _is_object(value):
+            inner = _fields(value).items()
+            yield from _flat({f"{name}[{key}]": each for key, each in inner})
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            for index, each in enumerate(value):
+                if _is_object(each):
+                    yield from _flat({f"{name}[{index}]": each})
+                else:
+                    yield name, each
         elif value is not None:
-            pairs.append((name, _text(value)))
-    return pairs
+            yield name, value
+
+
+def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(name, _text(value)) for name, value in _flat(values)]
 
 
 def _merged(
@@ -97,12 +110,11 @@ def _fields(form: Any) -> dict[str, Any]:
 
 def _parts(form: Any) -> list[tuple[str, Any]]:
     parts: list[tuple[str, Any]] = []
-    for name, value in _fields(form).items():
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, bytes):
-                parts.append((name, (name, each)))
-            elif each is not None:
-                parts.append((name, (None, _text(each))))
+    for name, each in _flat(_fields(form)):
+        if isinstance(each, bytes):
+            parts.append((name, (name, each)))
+        else:
+            parts.append((name, (None, _text(each))))
     return parts
 
 
@@ -121,6 +133,7 @@ def _arguments(
     form: Any = None,
     files: Any = None,
     content: bytes | None = None,
+    content_type: str | None = None,
 ) -> dict[str, Any]:
     own_headers = _merged(defaults[1], headers)
     own_cookies = _merged(defaults[2], cookies)
@@ -145,6 +158,8 @@ def _arguments(
         arguments["files"] = _parts(files)
     elif content is not None:
         arguments["content"] = content
+        if content_type is not None:
+            _set(own_headers, "Content-Type", content_type)
     return arguments
 
 
@@ -173,6 +188,32 @@ def _problem(response: httpx.Response, kind: Any) -> Any:
             except msgspec.DecodeError:
                 continue
     return response.text
+"""
+
+STREAMING = """
+
+def _reading(client: httpx.Client | httpx.AsyncClient) -> httpx.Timeout:
+    # A stream may wait for its next item as long as it likes.
+    return httpx.Timeout(**{**client.timeout.as_dict(), "read": None})
+
+
+def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\\n")
+        yield from filter(None, lines)
+    if rest:
+        yield rest
+
+
+async def _async_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    rest = b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\\n")
+        for line in filter(None, lines):
+            yield line
+    if rest:
+        yield rest
 """
 
 BASIC = """

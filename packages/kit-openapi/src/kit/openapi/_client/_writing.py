@@ -11,7 +11,19 @@ from typing import NamedTuple
 WIDTH = 88
 _INDENT = "    "
 # Names in annotations and bodies of a client: a field or method with such a name would hide them.
-_USED = {"str", "int", "float", "bool", "bytes", "list", "dict", "tuple", "base64", "datetime"}
+_USED = {
+    "str",
+    "int",
+    "float",
+    "bool",
+    "bytes",
+    "list",
+    "dict",
+    "tuple",
+    "base64",
+    "contextlib",
+    "datetime",
+}
 _USED |= {"decimal", "httpx", "msgspec", "quote", "uuid"}
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -1,17 +1,66 @@
 # SPDX-License-Identifier: MIT
-"""A task that is independent of the task that started it."""
+"""Tasks that outlive the code that starts them, on asyncio and trio."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from typing import Any
 
-from kit.authoring.cancellation import find_fault
+from .cancellation import find_fault
+from .event_loops import running_trio
 
-from ._signal import Signal
-from ._tasks import start_task
+__all__ = ("DetachedTask", "Signal", "start_task")
 
 # Keeps running tasks alive, since an event loop holds only weak references to waiting tasks.
 _under_way: set[DetachedTask] = set()
+
+
+class Signal:
+    """Wakes every task that waits for a change; each then checks whether the change concerns it.
+
+    Unlike an event it has no state, so it can be used repeatedly.
+    """
+
+    __slots__ = ("_event",)
+
+    def __init__(self) -> None:
+        self._event: Any = None
+
+    def tell(self) -> None:
+        """Wakes every waiting task."""
+        if self._event is not None:
+            self._event.set()
+            self._event = None
+
+    async def wait(self) -> None:
+        """Waits for the next `tell`."""
+        if self._event is None:
+            from anyio import Event
+
+            self._event = Event()
+        await self._event.wait()
+
+
+def start_task(work: Callable[[], Any]) -> object:
+    """Starts a task that outlives the task that starts it, with a copy of its context variables.
+
+    An anyio task group would have to stay open from one call to another, and its cancel scope
+    would interleave with the callers' scopes.
+
+    Args:
+        work: An async function that never raises, since on trio nothing would catch the exception.
+
+    Returns:
+        The task. The caller must keep it, since asyncio holds only weak references to waiting
+        tasks.
+    """
+    trio = running_trio()
+    if trio is not None:
+        return trio.lowlevel.spawn_system_task(work, context=copy_context())
+    import asyncio
+
+    return asyncio.get_running_loop().create_task(work())
 
 
 class DetachedTask:

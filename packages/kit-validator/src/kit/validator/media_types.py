@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Refuses bodies of other media types than those that are validated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kit.http.media_types import JSON, MULTIPART, URLENCODED
+from kit.interface import Context, ProblemError
+
+__all__ = ("FORM_TYPES", "JSON_TYPES", "refuse_other_body")
+
+JSON_TYPES = (JSON,)
+"""What to send as JSON. `application/problem+json` and other types in `+json` are accepted too."""
+
+FORM_TYPES = (MULTIPART, URLENCODED)
+"""What to send as a form."""
+
+
+async def refuse_other_body(c: Context[Any, Any], expected: tuple[str, ...]) -> None:
+    """Refuses the body of a request whose Content-Type is none of those expected.
+
+    Call this only if the Content-Type isn't one of them. A body of another type is never ignored,
+    even if all values in it are optional, since it was sent for a purpose.
+
+    Args:
+        c: The context.
+        expected: The media types that are expected, for the client.
+
+    Raises:
+        ProblemError: 415 if there is a body (RFC 9110, section 15.5.16). `Accept` tells what to
+            send, `Accept-Patch` for PATCH (RFC 5789, section 2.2).
+    """
+    if not await _has_body(c):
+        return
+    content_type = c.req.header("content-type")
+    found = "There is no Content-Type"
+    if content_type is not None:
+        found = f"Content-Type is {content_type!r:.100}"
+    accepted = ", ".join(expected)
+    headers = {"accept": accepted}
+    if c.req.method == "PATCH":
+        headers["accept-patch"] = accepted
+    detail = f"{found}, expected {' or '.join(expected)}"
+    raise ProblemError(415, detail=detail, headers=headers)
+
+
+async def _has_body(c: Context[Any, Any]) -> bool:
+    """Returns whether a request has content, without reading it if its headers tell."""
+    length = c.req.header("content-length")
+    if length is not None:
+        return length.strip("0") != ""
+    return c.req.header("transfer-encoding") is not None or bool(await c.req.bytes())
