@@ -7,6 +7,7 @@ import gc
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from typing import Any
 
 import anyio
@@ -108,6 +109,9 @@ def test_encoders_and_decoders_of_the_app(run: Callable[..., Any]) -> None:
             await channels.publish("a", '["e44"]')
             with pytest.raises(InvalidMessageError, match="Invalid Square"):
                 await subscription.receive_json(type=list[Square])
+            await channels.publish_json("a", {"at": IPv4Address("10.0.0.1")})
+            found = await subscription.receive_json(type=dict[str, IPv4Address])
+            assert found == {"at": IPv4Address("10.0.0.1")}
 
     run(main)
 

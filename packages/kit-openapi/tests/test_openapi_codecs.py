@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import pathlib
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 import pydantic
@@ -14,7 +15,7 @@ from openapi_spec_validator import validate
 
 from kit import Kit
 from kit.openapi import build_document, describe
-from kit.typed import Query, typed
+from kit.typed import Depends, Partial, Query, typed
 from kit.validator import validator
 
 
@@ -214,3 +215,45 @@ def test_examples_and_defaults_are_encoded() -> None:
     paths, _ = build(app)
     content = paths["/"]["get"]["responses"]["200"]["content"]["application/json"]
     assert content["schema"]["examples"] == ["0001"]
+
+
+def test_typed_endpoints_of_all_kinds() -> None:
+    def check(id: ObjectId) -> bool:
+        return id is FIRST
+
+    app = Kit(encoders={ObjectId: str}, decoders={ObjectId: ObjectId})
+
+    @app.get("/read/:id", use=Depends(check))
+    @typed
+    def read(id: ObjectId, other: ObjectId | int, at: ipaddress.IPv4Address) -> ObjectId:
+        raise AssertionError
+
+    @app.get("/stream")
+    @typed
+    async def stream() -> AsyncIterator[ObjectId]:
+        yield FIRST
+
+    @app.patch("/change")
+    @typed
+    def change(changes: Partial[Host]) -> list[Host]:
+        raise AssertionError
+
+    paths, schemas = build(app)
+    operation = paths["/read/{id}"]["get"]
+    id_, other, at = (each["schema"] for each in operation["parameters"])
+    assert id_ == {"type": "string", "minLength": 1}
+    assert other == {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+    assert at == {"type": "string", "format": "ipv4"}
+    assert content(operation["responses"]["200"]) == {"type": "string"}
+    assert operation["responses"]["403"]
+    lines = paths["/stream"]["get"]["responses"]["200"]["content"]["application/jsonl"]
+    assert lines["x-itemSchema"] == {"type": "string"}
+    assert schemas["HostPatch"]["properties"] == {
+        "address": {"type": "string", "format": "ipv4"},
+        "folder": {"type": "string", "format": "path"},
+    }
+    assert schemas["Host"]["properties"] == schemas["HostPatch"]["properties"]
+
+
+def content(response: Any) -> Any:
+    return response["content"]["application/json"]["schema"]

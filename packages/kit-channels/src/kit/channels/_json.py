@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kit.authoring.models import find_model, summary
+from kit.authoring.text_values import decode_hook
 from kit.interface import Codecs
 
 from ._errors import InvalidMessageError
@@ -24,8 +25,10 @@ def decode(message: str | bytes, type: Any, codecs: Codecs) -> Any:
         data = message.encode() if isinstance(message, str) else message
         if model is not None:
             return model.validate_json(data)
-        kind = Any if type is None else type
-        return msgspec.json.decode(data, type=kind, dec_hook=codecs.dec_hook)
+        if type is None:
+            return msgspec.json.decode(data)
+        hook = decode_hook(type, is_text=False, codecs=codecs)
+        return msgspec.json.decode(data, type=type, dec_hook=hook)
     except RecursionError as error:
         raise InvalidMessageError("Malformed JSON in the message: nested too deeply") from error
     except ValueError as error:
