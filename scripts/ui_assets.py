@@ -148,7 +148,7 @@ def find_advisories(package: Path) -> list[str]:
         )
     report = json.loads(said)
     if "vulnerabilities" not in report:
-        raise build_assets.AssetError(report.get("message", "`npm audit` printed no report"))
+        raise build_assets.AssetError(report.get("message") or f"`npm audit` printed {report}")
     advisories = {
         f"{advisory['name']} {advisory['range']}: {advisory['title']} ({advisory['severity']}), "
         f"{advisory['url']}"
