@@ -28,6 +28,8 @@ pytestmark = pytest.mark.once
 BOOKSHELF = ROOT / "examples" / "bookshelf"
 
 PAGES = '''
+import asyncio
+
 from kit import Context, Kit, Response
 from kit.openapi import openapi
 
@@ -60,7 +62,7 @@ for ui in ("swagger", "scalar"):
     app.route(f"/{ui}", documented(Kit(), ui))
     app.route(f"/strict/{ui}", documented(Kit(), ui))
 
-# What OpenAPI 3.2 adds: an operation for QUERY (RFC 10008).
+# What OpenAPI 3.2 adds: operations for QUERY (RFC 10008), and schemas for the items of streams.
 SEARCH = {
     "openapi": "3.2.0",
     "info": {"title": "Searched", "version": "1"},
@@ -80,6 +82,39 @@ SEARCH = {
         }
     },
 }
+STREAM = {
+    "openapi": "3.2.0",
+    "info": {"title": "Streamed", "version": "1"},
+    "paths": {
+        "/rows": {
+            "get": {
+                "operationId": "rows",
+                "responses": {
+                    "200": {
+                        "description": "Rows, one after another",
+                        "content": {
+                            "application/jsonl": {
+                                "itemSchema": {
+                                    "type": "object",
+                                    "properties": {"row": {"type": "integer"}},
+                                }
+                            }
+                        },
+                    }
+                },
+            }
+        }
+    },
+}
+
+
+async def rows(c: Context) -> Response:
+    async def made():
+        for row in range(3):
+            await asyncio.sleep(0.01)
+            yield f'{{"row": {row}}}\\n'
+
+    return c.body(made(), headers={"content-type": "application/jsonl"})
 
 
 async def search(c: Context) -> Response:
@@ -87,10 +122,12 @@ async def search(c: Context) -> Response:
 
 
 for ui in ("swagger", "scalar"):
-    part = Kit()
-    part.get("/openapi.json", lambda c: c.json(SEARCH))
-    part.on("QUERY", "/search", search)
-    app.route(f"/32/{ui}", openapi(part, ui=ui))
+    for name, document in {"query": SEARCH, "stream": STREAM}.items():
+        part = Kit()
+        part.get("/openapi.json", lambda c, document=document: c.json(document))
+        part.on("QUERY", "/search", search)
+        part.get("/rows", rows)
+        app.route(f"/{name}/{ui}", openapi(part, ui=ui))
 '''
 
 
@@ -355,10 +392,12 @@ def test_scalar_sends_a_request_and_shows_the_answer(
 
 
 @pytest.mark.parametrize("ui", ["swagger", "scalar"])
-def test_page_sends_a_query(offline: Browser, pages: str, ui: str) -> None:
-    """OpenAPI 3.2 with an operation for the method QUERY (RFC 10008)."""
+@pytest.mark.parametrize(("name", "answer"), [("query", '"QUERY"'), ("stream", '"row": 2')])
+def test_page_sends_what_openapi_3_2_adds(
+    offline: Browser, pages: str, ui: str, name: str, answer: str
+) -> None:
     offline.forget()
-    offline.open(f"{pages}/32/{ui}/docs")
+    offline.open(f"{pages}/{name}/{ui}/docs")
     if ui == "swagger":
         offline.run(
             PRESS
@@ -371,12 +410,12 @@ def test_page_sends_a_query(offline: Browser, pages: str, ui: str) -> None:
     else:
         offline.run(PRESS + "await press('Test Request'); await press('Send', '[role=dialog]');")
         place = "[role=dialog]"
-    answer = wait_for(
+    shown = wait_for(
         offline,
         f"const text = document.querySelector('{place}')?.innerText;"
-        "return text?.includes('searched') ? text : null",
+        f"return text?.includes('{answer}') ? text : null",
     )
-    assert '"QUERY"' in answer
+    assert "200" in shown
     check_calls(offline)
 
 

@@ -45,6 +45,13 @@
       displayRequestDuration: true,
       persistAuthorization: true,
       tryItOutEnabled: true,
+      // Swagger UI takes lines of JSON for a file, and shows "[object Blob]".
+      responseInterceptor: async (response) => {
+        if (response.data instanceof Blob && /\bjsonl\b/.test(response.headers["content-type"])) {
+          response.text = response.data = await response.data.text();
+        }
+        return response;
+      },
       // The validator of swagger.io would be asked over the network.
       validatorUrl: null,
     });
