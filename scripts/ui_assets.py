@@ -194,9 +194,7 @@ def update(package: Path) -> None:
             text = text.replace(f'{field} = "{pin[field]}"', f'{field} = "{current[field]}"')
         with tempfile.TemporaryDirectory() as folder:
             work = Path(folder)
-            unpacked = build_assets.unpack(
-                build_assets.fetch(current, work), current["integrity"], work / ui
-            )
+            unpacked = build_assets.unpack(build_assets.fetch(current, work), current, work / ui)
             found = build_assets.find_components(current, unpacked)
             for marker in read_markers(package):
                 if marker["ui"] == ui:

@@ -116,7 +116,7 @@ def build(places: Places) -> bool:
         work = Path(folder)
         assets = work / "assets"
         for ui, pin in read_pins(places.root).items():
-            package = unpack(fetch(pin, work), pin["integrity"], work / ui)
+            package = unpack(fetch(pin, work), pin, work / ui)
             _check_components(ui, find_components(pin, package), places.root)
             _copy(ui, pin, package, assets / ui, places.root)
         _write_json(work / "sbom", describe_bundles(places.root))
@@ -185,21 +185,30 @@ def run_npm(*arguments: str, cwd: Path, codes: Iterable[int] = (0,)) -> str:
     return done.stdout
 
 
-def unpack(tarball: Path, integrity: str, folder: Path) -> Path:
-    """Checks a tarball against its Subresource Integrity value, then unpacks it.
+def unpack(tarball: Path, pin: Mapping[str, Any], folder: Path) -> Path:
+    """Checks a tarball against its integrity, then unpacks the files that are needed.
 
     Returns:
         The folder of the package.
 
     Raises:
-        AssetError: If the tarball isn't the pinned one.
+        AssetError: If the tarball isn't the pinned one, or lacks a file.
     """
     found = compute_integrity(tarball)
-    if found != integrity:
-        raise AssetError(f"{tarball.name} has the integrity {found}, expected {integrity}")
+    if found != pin["integrity"]:
+        raise AssetError(f"{tarball.name} has the integrity {found}, expected {pin['integrity']}")
+    kinds = ("files", "notices", "source_maps", "size_logs")
     with tarfile.open(tarball, "r:gz") as archive:
-        archive.extractall(folder, filter="data")
-    return folder / "package"
+        for name in ("package.json", *(name for kind in kinds for name in pin[kind])):
+            try:
+                content = archive.extractfile(f"package/{name}")
+            except KeyError as error:
+                raise AssetError(f"{tarball.name} has no file {name}") from error
+            if content is None:
+                raise AssetError(f"{name} in {tarball.name} is not a file")
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content.read())
+    return folder
 
 
 def compute_integrity(path: Path) -> str:

@@ -165,6 +165,14 @@ def test_another_package_than_the_pinned_one(places: Places, tmp_path: Path) -> 
     assert not places.assets.exists()
 
 
+def test_package_without_a_file(places: Places, tmp_path: Path) -> None:
+    tarball = pack(tmp_path / "tarballs", {**PACKED, "other.txt": ""})
+    settings = SETTINGS.format(integrity=compute_integrity(tarball)).replace("NOTICE", "COPYING")
+    (places.root / "assets.toml").write_text(settings)
+    with pytest.raises(AssetError, match=r"some-ui-1\.2\.3\.tgz has no file COPYING"):
+        build(places)
+
+
 @pytest.mark.parametrize(
     "listed",
     [
