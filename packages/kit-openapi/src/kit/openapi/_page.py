@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
-import secrets
 from collections.abc import Sequence
 from functools import partial
 from html import escape
@@ -141,7 +141,7 @@ class Pages:
         up = "../" if steps.endswith("/") and self._docs != "/" else ""
         nonce = c.get("secure_headers_nonce")
         if not isinstance(nonce, str):
-            nonce = secrets.token_urlsafe(16) if self._interface.adds_styles else ""
+            nonce = os.urandom(16).hex() if self._interface.adds_styles else ""
         headers = {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache"}
         if not c.res.headers.has("content-security-policy"):
             headers["content-security-policy"] = self._policy(nonce)
