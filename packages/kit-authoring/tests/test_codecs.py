@@ -26,7 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit import HTTPException
-from kit.authoring.codecs import TypeCodecs, default_codecs, find_unknown
+from kit.authoring.codecs import TypeCodecs, default_codecs, find_decodable, find_unknown
 
 Convert = Callable[[Any], Any]
 
@@ -420,6 +420,9 @@ def test_classes_that_only_decoders_build() -> None:
     assert find_unknown(dict[str, list[ObjectId]]) == [ObjectId]
     for kind in (int, Point, Model, "no type"):
         assert find_unknown(kind) == []
+    both = tuple[ObjectId, ipaddress.IPv4Address, object]
+    assert find_unknown(both) == [ObjectId]
+    assert {*find_decodable(both)} == {ObjectId, ipaddress.IPv4Address}
 
 
 # --- Apps within apps; documentation ------------------------------------------------------------

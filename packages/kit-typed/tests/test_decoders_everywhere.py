@@ -14,6 +14,7 @@ from kit import Context, Kit
 from kit.combine import every, some
 from kit.interface import RequestValidationError
 from kit.typed import Body, Depends, Form, Header, Partial, Query, typed
+from kit.validator import validator
 
 
 class ObjectId:
@@ -174,12 +175,18 @@ async def test_a_decoder_counts_before_the_built_in_one() -> None:
     def read(body: Annotated[list[IPv4Address], Body()], at: IPv4Address) -> list[IPv4Address]:
         return [*body, at]
 
+    def show(c: Context) -> Any:
+        return c.json(c.req.valid("json"))
+
+    app.post("/validated", show, use=validator("json", list[IPv4Address]))
+
     assert await send(app, "/?at=localhost", "POST", ["localhost", "10.0.0.1"]) == (
         200,
         ["127.0.0.1", "10.0.0.1", "127.0.0.1"],
     )
     status, _, _ = await first_error(app, "/?at=nowhere", method="POST", json=[])
     assert status == 400
+    assert await send(app, "/validated", "POST", ["localhost"]) == (200, ["127.0.0.1"])
 
 
 async def test_a_decoder_that_takes_a_built_in_scalar() -> None:

@@ -162,11 +162,21 @@ def find_unknown(kind: Any) -> list[type]:
     Returns:
         The classes; none if msgspec can't describe the type, which it reports when it decodes.
     """
+    from .text_values import is_scalar
+
+    return [each for each in find_decodable(kind) if not is_scalar(each)]
+
+
+def find_decodable(kind: Any) -> list[type]:
+    """Returns the classes in a type that a decoder may build: those of `find_unknown`, and scalars.
+
+    Args:
+        kind: The type.
+    """
     from msgspec import inspect
 
     from .models import check_union, find_model
     from .recursive_types import is_part, without_recursion
-    from .text_values import is_scalar
 
     try:
         if find_model(kind) is not None:
@@ -177,4 +187,4 @@ def find_unknown(kind: Any) -> list[type]:
     except Exception:
         return []
     others = dict.fromkeys(each.cls for each in nodes if isinstance(each, inspect.CustomType))
-    return [each for each in others if not (each is object or is_part(each) or is_scalar(each))]
+    return [each for each in others if each is not object and not is_part(each)]

@@ -17,6 +17,7 @@ import sys
 from collections import abc, deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
+from inspect import signature
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -26,14 +27,14 @@ from ._codec_options import (
     check_decoder,
     check_encoder,
     check_function,
+    find_decodable,
     find_result_type,
     find_unknown,
     list_items,
 )
 from .maybe_await import plain_result
-from .text_values import scalar_hook
 
-__all__ = ("TypeCodecs", "default_codecs", "find_unknown")
+__all__ = ("TypeCodecs", "default_codecs", "find_decodable", "find_unknown")
 
 # The errors of msgspec, and those of encoders.
 _UNENCODABLE = (TypeError, UnicodeEncodeError)
@@ -217,7 +218,8 @@ class TypeCodecs:
     def _dump(self, value: Any, options: dict[str, Any]) -> Any:
         """Returns the data of a pydantic model, or of another object with `model_dump`."""
         pydantic = sys.modules.get("pydantic")
-        if self.encoders and pydantic is not None and isinstance(value, pydantic.BaseModel):
+        is_model = pydantic is not None and isinstance(value, pydantic.BaseModel)
+        if self.encoders and is_model and _takes_fallback(pydantic):
             options["fallback"] = self.enc_hook  # for values that pydantic can't encode
         return value.model_dump(mode="json", **options)
 
@@ -245,6 +247,8 @@ class TypeCodecs:
         if decode is None or isinstance(value, kind):
             return value
         import msgspec
+
+        from .text_values import scalar_hook  # most apps have no decoders
 
         try:
             hook = scalar_hook(is_text=not is_strict)
@@ -340,6 +344,11 @@ def default_codecs() -> TypeCodecs:
 
 def _is_model(value: Any) -> bool:
     return hasattr(value, "model_dump") and not isinstance(value, type)
+
+
+@cache
+def _takes_fallback(pydantic: Any) -> bool:
+    return "fallback" in signature(pydantic.BaseModel.model_dump).parameters  # since 2.11
 
 
 def _is_http(error: Exception) -> bool:

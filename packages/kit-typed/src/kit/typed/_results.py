@@ -229,7 +229,7 @@ class _PydanticConverter(_Converter):
 
     def bind(self, codecs: Codecs) -> _Converter:
         bound = copy.copy(self)
-        if "fallback" in inspect.signature(self._encode).parameters:  # since pydantic 2.10
+        if "fallback" in inspect.signature(self._encode).parameters:  # since pydantic 2.11
             bound._options = {**self._options, "fallback": codecs.enc_hook}
         return bound
 

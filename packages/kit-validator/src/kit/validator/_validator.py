@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NewType, TypeAlias, get_args, get_origin, overload
 
-from kit.authoring.codecs import find_unknown
+from kit.authoring.codecs import find_decodable, find_unknown
 from kit.authoring.maybe_await import settle
 from kit.authoring.signatures import accepts, describe_signature
 from kit.authoring.vary import depend_on
@@ -100,12 +100,13 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
         )
     is_type = _is_type(fn_or_type)
     schema: Schema | None = None
+    if is_type and not find_unknown(fn_or_type):
+        schema = _schema(target, fn_or_type)
     if not is_type:
         read = _by_function(target, fn_or_type)
-    elif find_unknown(fn_or_type):
+    elif schema is None or find_decodable(fn_or_type):
         read = _by_app(target, fn_or_type)
     else:
-        schema = _schema(target, fn_or_type)
         read = _by_schema(target, schema)
 
     async def validator(c: Context[Any, Any], next: Next) -> Response | None:
