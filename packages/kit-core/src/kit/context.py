@@ -20,7 +20,6 @@ from kit._response.responses import (
     take_over,
     without_representation,
 )
-from kit._routing.error_handlers import ErrorHandlers
 from kit._routing.no_bindings import NoBindings
 from kit.authoring.cancellation import find_fault, is_fault
 from kit.authoring.maybe_await import call, check_second
@@ -711,7 +710,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
 
     def _answer_not_found(self) -> Response:
         """Returns the 404 of an app without a `not_found` handler."""
-        to_sent = ErrorHandlers.find_format(self._state.error_handlers_at(self._path))
+        to_sent = self._state.error_format_at(self._path)
         if to_sent is not None:
             sent = to_sent(HTTPException(404, "404 Not Found"), self)
             if sent is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kit.http.paths import merge_path
 from kit.interface import is_cacheable
 
-from .error_handlers import ErrorHandlers
+from .error_handlers import ErrorFormat, ErrorHandlers
 
 if TYPE_CHECKING:
     from kit.authoring.codecs import TypeCodecs
@@ -254,6 +254,17 @@ class AppState:
         for state in self._concerned_by(path):
             if state._not_found is not None:
                 return state._not_found
+        return None
+
+    def error_format_at(self, path: str) -> ErrorFormat | None:
+        """Returns how errors are sent for a path that matches no route; None for the usual.
+
+        Args:
+            path: The routing path.
+        """
+        for state in self._concerned_by(path):
+            if state.on_error.format is not None:
+                return state.on_error.format
         return None
 
     def error_handlers_at(self, path: str) -> tuple[ErrorHandlers, ...]:
