@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import pathlib
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -238,7 +239,14 @@ def test_typed_endpoints_of_all_kinds() -> None:
     def change(changes: Partial[Host]) -> list[Host]:
         raise AssertionError
 
+    @app.get("/queue")
+    @typed
+    def read_queue() -> deque[ObjectId]:
+        raise AssertionError
+
     paths, schemas = build(app)
+    queue = content(paths["/queue"]["get"]["responses"]["200"])
+    assert queue == {"type": "array", "items": {"type": "string"}}
     operation = paths["/read/{id}"]["get"]
     id_, other, at = (each["schema"] for each in operation["parameters"])
     assert id_ == {"type": "string", "minLength": 1}

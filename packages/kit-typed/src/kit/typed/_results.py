@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -345,8 +344,6 @@ def _find_converter(kind: Any, options: ResultOptions) -> _Converter:
             return _UnionConverter(arguments, options)
         if len(arguments) == 2 and isinstance(origin, type) and issubclass(origin, Mapping):
             return _ItemsConverter(_find_converter(arguments[1], options), is_dict=True)
-        if inner is deque:
-            return _ItemsConverter(_MsgspecConverter(Any), is_dict=False)
         if _holds_items(origin, arguments):
             return _ItemsConverter(_find_converter(arguments[0], options), is_dict=False)
         raise
