@@ -25,8 +25,8 @@ PAGE = """\
 <!-- reference: {module} -->
 <!-- end of reference -->
 """
-# Paths in mypy_path that don't belong to a package.
-_OTHER_PATHS = re.compile(r'^    "(?!packages/).*\n', re.MULTILINE)
+# Paths in mypy_path that aren't the sources of a package.
+_OTHER_PATHS = re.compile(r'^    "(?!packages/[^/]+/src").*\n', re.MULTILINE)
 _IMPORTS = re.compile(r"^`kit[\w.]*`(?:, `kit[\w.]*`)*: ")
 
 

@@ -35,6 +35,18 @@ SOURCE_NAMES = {
     "src",
     "tests",
 }
+# What a package needs to be built besides.
+BUILD_NAMES = {
+    "kit-openapi-ui": {
+        "assets.toml",
+        "build_assets.py",
+        "components.json",
+        "hatch_build.py",
+        "sbom.cdx.json",
+    },
+}
+# Software bills of materials, in the metadata of a wheel (PEP 770).
+SBOMS = {"kit-openapi-ui": {"sbom.cdx.json"}}
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
@@ -58,7 +70,11 @@ def check_wheels(wheels: list[Path]) -> None:
     owners: dict[str, str] = {}
     for wheel in wheels:
         package = expected[name_of(wheel)]
-        names = {n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n}
+        contents = zipfile.ZipFile(wheel).namelist()
+        names = {n for n in contents if ".dist-info/" not in n}
+        sboms = {n.rpartition("/")[2] for n in contents if ".dist-info/sboms/" in n}
+        if sboms != SBOMS.get(package.name, set()):
+            sys.exit(f"{wheel.name} has the bills of materials {sorted(sboms)}")
         if strangers := names.difference(package.files):
             sys.exit(f"{wheel.name} has files that its src folder lacks: {sorted(strangers)}")
         if missing := set(package.files).difference(names):
@@ -77,8 +93,9 @@ def check_sources(archives: list[Path], wheels: list[Path]) -> None:
     for archive in archives:
         with tarfile.open(archive) as source:
             names = {name.split("/")[1] for name in source.getnames()} - {".gitignore"}
-        if names != SOURCE_NAMES:
-            sys.exit(f"{archive.name} has {sorted(names)}, expected {sorted(SOURCE_NAMES)}")
+        expected = SOURCE_NAMES | BUILD_NAMES.get(name_of(archive), set())
+        if names != expected:
+            sys.exit(f"{archive.name} has {sorted(names)}, expected {sorted(expected)}")
 
 
 def copy_type_tests(folder: Path) -> list[str]:

@@ -891,6 +891,18 @@ async def _(function: Any) -> str:
     return await seen(app)
 
 
+@option("kit:Kit(encoders)", 1, "told", {"told": 1}, plain=True)
+async def _(function: Any) -> str:
+    app: Kit[Any, Any] = Kit(encoders={complex: function})
+    return await seen(app.get("/", lambda c: c.json([1j])))
+
+
+@option("kit:Kit(decoders)", 1, 1j, plain=True)
+async def _(function: Any) -> str:
+    app: Kit[Any, Any] = Kit(decoders={complex: function})
+    return await seen(app.get("/", lambda c: c.text(str(c.req.query("a", complex)))), "/?a=1j")
+
+
 @option("kit.factory:create_factory(init_app)", 1, None, plain=True)
 async def _(function: Any) -> str:
     app = create_factory(function).create_app()
@@ -1362,6 +1374,8 @@ NOT_IN_THE_TABLE = {
     "kit.factory:Factory(init_app)": _SAME,
     "kit.factory:Factory.create_app(options)": "options of Kit",
     "kit.factory:create_factory(default_app_options)": "options of Kit",
+    "kit.authoring.codecs:TypeCodecs(decoders)": "options of Kit",
+    "kit.authoring.codecs:TypeCodecs(encoders)": "options of Kit",
     "kit.authoring.bodies:read_within(current)": _TOOL,
     "kit.authoring.bodies:read_within(enter)": _TOOL,
     "kit.authoring.maybe_await:call(function)": _TOOL,

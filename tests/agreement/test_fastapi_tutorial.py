@@ -542,6 +542,46 @@ def dependencies() -> tuple[Any, Any]:  # noqa: C901 - a chapter
     return theirs, ours
 
 
+async def their_key(x_key: Annotated[str, fastapi.Header()]) -> str:
+    if x_key != "secret-key":
+        raise fastapi.HTTPException(status_code=400, detail="X-Key header invalid")
+    LOG.append("key")
+    return x_key
+
+
+async def own_key(x_key: Annotated[str, Header()]) -> str:
+    if x_key != "secret-key":
+        raise kit.HTTPException(400, "X-Key header invalid")
+    LOG.append("key")
+    return x_key
+
+
+def dependencies_in_decorators() -> tuple[Any, Any]:
+    """On a route, on a router and on the whole app; a value is shared with the endpoint."""
+    needs, own_needs = fastapi.Depends(their_token), Depends(own_token)
+    theirs = fastapi.FastAPI(dependencies=[needs])
+    ours = Kit().use(own_needs)
+    router, part = fastapi.APIRouter(dependencies=[fastapi.Depends(their_key)]), Kit()
+    part.use(Depends(own_key))
+
+    async def items() -> Any:
+        return [{"item": "Portal Gun"}, {"item": "Plumbus"}]
+
+    async def users(key: Annotated[str, fastapi.Depends(their_key)]) -> Any:
+        return [key]
+
+    async def own_users(key: Annotated[str, Depends(own_key)]) -> Any:
+        return [key]
+
+    theirs.get("/items", dependencies=[fastapi.Depends(their_key)])(items)
+    router.get("/users")(users)
+    theirs.include_router(router, prefix="/part")
+    ours.get("/items", typed(items), use=[Depends(own_key)])
+    part.get("/users", typed(own_users))
+    ours.route("/part", part)
+    return theirs, ours
+
+
 def errors() -> tuple[Any, Any]:
     theirs, ours = fastapi.FastAPI(), Kit()
 
@@ -692,6 +732,16 @@ CHAPTERS: dict[Callable[[], tuple[Any, Any]], list[Asked]] = {
         Asked("/token?id=1", headers={"x-token": "wrong"}),
         Asked("/token?id=x", headers={"x-token": "secret"}),
         *map(Asked, ("/db", "/db?fails=true")),
+    ],
+    dependencies_in_decorators: [
+        Asked(path, headers=headers)
+        for path in ("/items", "/part/users")
+        for headers in (
+            {"x-token": "secret", "x-key": "secret-key"},
+            {"x-token": "wrong", "x-key": "secret-key"},
+            {"x-token": "secret", "x-key": "wrong"},
+            {"x-token": "secret"},
+        )
     ],
     errors: [
         *map(Asked, ("/items/foo", "/items/bar", "/unicorns/a", "/unicorns/yolo")),

@@ -155,6 +155,7 @@ TARGETS = st.tuples(
 @given(TARGETS, st.sampled_from(range(len(ROUTERS))))
 @example("/asgi-whole/x/%2e%2e/private/s.txt", 0)
 @example("/static/%40admin/s.txt", 0)
+@example("/asgi-direct/./@admin/", 0)
 async def test_whatever_answers_was_reached_through_its_guards(
     apps: list[Kit], target: str, router: int
 ) -> None:

@@ -165,11 +165,11 @@ EXTRAS = {
         "kit-dev",
         "kit-logger",
         "kit-openapi",
+        "kit-openapi-ui",
         "kit-testing",
         "kit-typed",
         "kit-validator",
         "markupsafe",
-        "openapi-ui-bundles",
         "uvicorn",
         "watchfiles",
     },
@@ -276,9 +276,8 @@ def test_oldest_versions_that_the_ranges_allow(
         if not line.startswith("kit-") and not line.startswith("pytest")
     ]
     # Asked for by name, which makes them direct; what they need in turn may be the newest.
-    # Nothing is compiled. The files of the docs page are published as a source alone.
-    binary = ("--only-binary", ":all:", "--no-binary", "openapi-ui-bundles")
-    oldest = ("--resolution", "lowest-direct", *binary)
+    # Nothing is compiled.
+    oldest = ("--resolution", "lowest-direct", "--only-binary", ":all:")
     install(python, *wheels.values(), *needed, options=oldest)
     asked = ask_over_uvicorn(python, serve_command, tmp_path)
     assert (asked["secret"], asked["slash"]) == (401, 301)

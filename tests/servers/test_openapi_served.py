@@ -28,6 +28,8 @@ pytestmark = pytest.mark.once
 BOOKSHELF = ROOT / "examples" / "bookshelf"
 
 PAGES = '''
+import asyncio
+
 from kit import Context, Kit, Response
 from kit.openapi import openapi
 
@@ -56,9 +58,76 @@ def documented(app, ui):
 
 
 documented(app, "swagger")
-for ui in ("swagger", "redoc", "rapidoc"):
+for ui in ("swagger", "scalar"):
     app.route(f"/{ui}", documented(Kit(), ui))
-app.route("/strict/deep", documented(Kit(), "swagger"))
+    app.route(f"/strict/{ui}", documented(Kit(), ui))
+
+# What OpenAPI 3.2 adds: operations for QUERY (RFC 10008), and schemas for the items of streams.
+SEARCH = {
+    "openapi": "3.2.0",
+    "info": {"title": "Searched", "version": "1"},
+    "paths": {
+        "/search": {
+            "query": {
+                "operationId": "search",
+                "requestBody": {
+                    "content": {
+                        "application/json": {
+                            "schema": {"type": "object", "properties": {"q": {"type": "string"}}}
+                        }
+                    }
+                },
+                "responses": {"200": {"description": "What was found"}},
+            }
+        }
+    },
+}
+STREAM = {
+    "openapi": "3.2.0",
+    "info": {"title": "Streamed", "version": "1"},
+    "paths": {
+        "/rows": {
+            "get": {
+                "operationId": "rows",
+                "responses": {
+                    "200": {
+                        "description": "Rows, one after another",
+                        "content": {
+                            "application/jsonl": {
+                                "itemSchema": {
+                                    "type": "object",
+                                    "properties": {"row": {"type": "integer"}},
+                                }
+                            }
+                        },
+                    }
+                },
+            }
+        }
+    },
+}
+
+
+async def rows(c: Context) -> Response:
+    async def made():
+        for row in range(3):
+            await asyncio.sleep(0.01)
+            yield f'{{"row": {row}}}\\n'
+
+    return c.body(made(), headers={"content-type": "application/jsonl"})
+
+
+async def search(c: Context) -> Response:
+    return c.json({"searched": c.req.method, "for": await c.req.json()})
+
+
+for ui in ("swagger", "scalar"):
+    for name, document in {"query": SEARCH, "stream": STREAM}.items():
+        part = Kit()
+        part.get("/openapi.json", lambda c, document=document: c.json(document))
+        part.on("QUERY", "/search", search)
+        part.get("/rows", rows)
+        app.route(f"/{name}/{ui}", openapi(part, ui=ui))
 '''
 
 
@@ -72,7 +141,7 @@ async def test_document_of_the_bookshelf_is_valid(example: ModuleType) -> None:
     create = paths["/api/books"]["post"]
     assert create["security"] == [{"bearer": []}]
     # Its functions say all this by their annotations, and by what they do.
-    assert [*create["responses"]] == ["201", "400", "401", "409"]
+    assert [*create["responses"]] == ["201", "400", "401", "409", "415"]
     assert create["requestBody"]["content"] == {
         "application/json": {"schema": {"$ref": "#/components/schemas/NewBook"}}
     }
@@ -205,10 +274,18 @@ def try_it_out(browser: Browser, url: str) -> None:
     assert "200" in shown
     assert '"hello": "Ada"' in shown
     assert '"lang": "en"' in shown
-    assert browser.console() == []
+    check_calls(browser)
 
 
-@pytest.mark.parametrize("folder", ["", "/swagger", "/strict/deep"])
+def check_calls(browser: Browser) -> None:
+    """Checks that the page violated no policy, and asked no other host than its own."""
+    assert [line for line in browser.console() if not line.startswith("INFO: ")] == []
+    names = "performance.getEntriesByType('resource').map((entry) => entry.name)"
+    assert browser.run(f"return {names}.filter((name) => !name.startsWith(location.origin))") == []
+    assert len(browser.run(f"return {names}")) >= 4
+
+
+@pytest.mark.parametrize("folder", ["", "/swagger", "/strict/swagger"])
 def test_swagger_sends_a_request_and_shows_the_answer(
     offline: Browser, pages: str, folder: str
 ) -> None:
@@ -259,29 +336,87 @@ def test_page_of_the_bookshelf(offline: Browser, serve: Callable[..., Any], data
     assert offline.console() == []
 
 
-def test_redoc_renders(offline: Browser, pages: str) -> None:
+PRESS = """
+  const until = async (find) => {
+    for (let turn = 0; turn < 400; turn++) {
+      const found = find();
+      if (found) return found;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error("it did not come: " + find + document.body.innerText.slice(0, 500));
+  };
+  const press = async (text, inside = "body") =>
+    (await until(() => [...document.querySelectorAll(inside + " button")].find(
+      (each) => each.innerText.trim().startsWith(text) && each.checkVisibility()
+    ))).click();
+"""
+
+
+@pytest.mark.parametrize("folder", ["/scalar", "/strict/scalar"])
+def test_scalar_sends_a_request_and_shows_the_answer(
+    offline: Browser, pages: str, folder: str
+) -> None:
     offline.forget()
-    offline.open(f"{pages}/redoc/docs")
+    offline.open(f"{pages}{folder}/docs")
     text = wait_for(
         offline,
         "const text = document.body.innerText;"
         "return text.includes('/hello/{name}') && text.includes('Greets somebody') && text",
     )
-    assert "Shown by redoc" in text
-    assert offline.console() == []
-
-
-def test_rapidoc_renders(offline: Browser, pages: str) -> None:
-    offline.forget()
-    offline.open(f"{pages}/rapidoc/docs")
-    text = wait_for(
-        offline,
-        "const root = document.querySelector('rapi-doc')?.shadowRoot;"
-        "const text = root ? root.textContent : '';"
-        "return text.includes('/hello/{name}') && text.includes('Greets somebody') && text",
+    assert "Shown by scalar" in text
+    font = "return getComputedStyle(document.querySelector('.scalar-app')).fontFamily"
+    assert "sans-serif" in offline.run(font)  # its styles are there
+    offline.run(
+        PRESS
+        + """
+        await press("Test Request");
+        for (const [name, text] of [["name", "Ada"], ["lang", "en"]]) {
+          const rows = () => [...document.querySelectorAll("[role=dialog] :is(tr, [role=row])")];
+          const named = (row) => row.querySelector("[contenteditable]")?.innerText.trim() === name;
+          const row = await until(() => rows().find(named));
+          row.querySelectorAll("[contenteditable]")[1].focus();
+          document.execCommand("insertText", false, text);
+        }
+        """
     )
-    assert "Shown by rapidoc" in text
-    assert offline.console() == []
+    offline.run(PRESS + "await press('Send', '[role=dialog]');")
+    answer = wait_for(
+        offline,
+        "const text = document.querySelector('[role=dialog]').innerText;"
+        "return text.includes('\"hello\"') ? text : null",
+    )
+    assert '"hello": "Ada"' in answer
+    assert '"lang": "en"' in answer
+    assert "200 OK" in answer
+    check_calls(offline)
+
+
+@pytest.mark.parametrize("ui", ["swagger", "scalar"])
+@pytest.mark.parametrize(("name", "answer"), [("query", '"QUERY"'), ("stream", '"row": 2')])
+def test_page_sends_what_openapi_3_2_adds(
+    offline: Browser, pages: str, ui: str, name: str, answer: str
+) -> None:
+    offline.forget()
+    offline.open(f"{pages}/{name}/{ui}/docs")
+    if ui == "swagger":
+        offline.run(
+            PRESS
+            + """
+            (await until(() => document.querySelector(".opblock-summary-control"))).click();
+            (await until(() => document.querySelector(".opblock button.execute"))).click();
+            """
+        )
+        place = ".live-responses-table .response"
+    else:
+        offline.run(PRESS + "await press('Test Request'); await press('Send', '[role=dialog]');")
+        place = "[role=dialog]"
+    shown = wait_for(
+        offline,
+        f"const text = document.querySelector('{place}')?.innerText;"
+        f"return text?.includes('{answer}') ? text : null",
+    )
+    assert "200" in shown
+    check_calls(offline)
 
 
 def test_page_below_a_prefix_that_a_proxy_takes_away(

@@ -17,7 +17,7 @@ from kit.validator import FieldError, RequestValidationError
 logger = logging.getLogger("conduit")
 
 # Headers of an error that clients need besides the message.
-KEPT_HEADERS = ("allow", "retry-after", "www-authenticate")
+KEPT_HEADERS = ("accept", "allow", "retry-after", "www-authenticate")
 # Messages by the name of the violated constraint.
 TAKEN = {
     "uq_users_email": "email has already been taken",

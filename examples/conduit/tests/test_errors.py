@@ -48,7 +48,8 @@ async def test_bodies_that_are_no_user(api: Client, path: str, body: str) -> Non
 async def test_a_body_of_another_type(api: Client) -> None:
     headers = {"content-type": "text/plain"}
     response = await api.app.request("/api/users", method="POST", headers=headers, body="{}")
-    assert response.status == 422
+    assert response.status == 415
+    assert response.headers.get("accept") == "application/json"
 
 
 async def test_a_body_that_is_too_large(api: Client) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import datetime
 import enum
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import pydantic.dataclasses
 import pytest
 
 import kit.authoring.models
-from kit.authoring.models import encode_model, find_model, summary, validation_errors
+from kit.authoring.models import find_model, summary, validation_errors
 
 
 class Author(pydantic.BaseModel):
@@ -86,7 +85,6 @@ def test_public_names() -> None:
         "Model",
         "check_applied",
         "check_union",
-        "encode_model",
         "find_model",
         "is_read_by_pydantic",
         "keep_if_unsafe",
@@ -263,17 +261,6 @@ def test_annotated_of_what_only_looks_like_a_model() -> None:
     model = find_model(Annotated[Like, "told"])
     assert model is not None
     assert model.validate({}) == {}
-
-
-def test_models_are_encoded_as_json() -> None:
-    class Dated(pydantic.BaseModel):
-        since: datetime.date
-
-    encode = msgspec.json.Encoder(enc_hook=encode_model).encode
-    assert encode([Dated(since=datetime.date(2026, 1, 2))]) == b'[{"since":"2026-01-02"}]'
-    for other in (object(), Dated):
-        with pytest.raises(TypeError, match=r"can't be encoded as JSON$"):
-            encode(other)
 
 
 UNSAFE = """

@@ -11,9 +11,10 @@ from unittest.mock import Mock
 import pytest
 
 from kit import Context, Kit, Response
+from kit.authoring.codecs import default_codecs
 from kit.authoring.route_hooks import bind, check, is_bindable
 from kit.authoring.signatures import describe
-from kit.interface import RouterRoute
+from kit.interface import Codecs, RouterRoute
 from kit.interface.metadata import attach, get_facts
 
 
@@ -28,7 +29,7 @@ class Placed:
     def __call__(self, c: Context) -> Response:
         return c.text("not bound")
 
-    def __kit_bind__(self, method: str, pattern: str) -> Callable[..., Any]:
+    def __kit_bind__(self, method: str, pattern: str, codecs: Codecs) -> Callable[..., Any]:
         if "forbidden" in pattern:
             raise TypeError(f"can't be at {pattern}")
         self.places.append((method, pattern))
@@ -47,7 +48,7 @@ class Placed:
 
 
 def test_origin() -> None:
-    handler = bind(Placed(), "GET", "/")
+    handler = bind(Placed(), "GET", "/", default_codecs())
     assert describe(handler) == describe(test_origin)
 
 
@@ -58,7 +59,7 @@ def test_what_is_bindable() -> None:
     assert is_bindable(functools.wraps(placed)(lambda c: placed(c)))
     for other in (test_origin, Mock(), None, 42, functools.partial(test_origin), Placed):
         assert not is_bindable(other)
-        assert bind(other, "GET", "/") is other
+        assert bind(other, "GET", "/", default_codecs()) is other
         check(other, [])
 
 

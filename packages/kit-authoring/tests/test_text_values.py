@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
+from kit.authoring.codecs import TypeCodecs
 from kit.authoring.text_values import (
     decode_hook,
     describe_scalar,
@@ -122,3 +123,42 @@ def test_scalars() -> None:
 def test_other_spellings_are_errors(kind: Any, text: str) -> None:
     with pytest.raises(msgspec.ValidationError):
         text_loader(kind)(text)
+
+
+class Size:
+    def __init__(self, text: str) -> None:
+        if not text.endswith("cm"):
+            raise ValueError("it has no unit")
+        self.text = text
+
+
+CODECS = TypeCodecs(decoders={Size: Size, IPv4Address: lambda text: IPv4Address(text or "::")})
+
+
+@pytest.mark.parametrize("is_text", [True, False])
+def test_decoders_of_an_app_count_first(is_text: bool) -> None:
+    assert decode_hook(dict[str, int], is_text=is_text, codecs=CODECS) is None
+    assert decode_hook(list[IPv6Address], is_text=is_text, codecs=TypeCodecs()) is not None
+    hook = decode_hook(tuple[Size, IPv6Address, IPv4Address], is_text=is_text, codecs=CODECS)
+    assert hook is not None
+    assert hook(Size, "5cm").text == "5cm"
+    assert hook(IPv6Address, "::1") == IPv6Address("::1")
+    with pytest.raises(ValueError, match="Invalid Size: it has no unit"):
+        hook(Size, "5")
+    with pytest.raises(ValueError, match="Invalid IPv4Address"):
+        hook(IPv4Address, "")
+
+
+def test_unions_with_decoders_of_an_app() -> None:
+    kind = with_choices(list[Size | int | None], CODECS)
+    load = text_loader(kind, CODECS)
+    size, number = load(["5cm", "5"])
+    assert (size.text, number) == ("5cm", 5)
+    with pytest.raises(msgspec.ValidationError, match=r"Expected `Size \| int`"):
+        load([""])
+    assert with_choices(Size | int) == Size | int
+    (choice,) = {*with_choices(Size | int, CODECS).members} - {int}
+    assert choice is Size
+    assert describe_scalar(with_choices(Size | int, CODECS)) == {
+        "anyOf": [{"type": "string"}, {"type": "integer"}]
+    }

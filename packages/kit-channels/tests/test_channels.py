@@ -7,6 +7,7 @@ import gc
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from typing import Any
 
 import anyio
@@ -83,6 +84,34 @@ def test_models_of_pydantic(run: Callable[..., Any]) -> None:
             assert (await subscription.receive_json(type=model)).n == 1
             with pytest.raises(InvalidMessageError, match="Unexpected JSON in the message: "):
                 await subscription.receive_json(type=model)
+
+    run(main)
+
+
+def test_encoders_and_decoders_of_the_app(run: Callable[..., Any]) -> None:
+    class Square:
+        def __init__(self, name: str) -> None:
+            self.file, self.rank = name
+
+        def __str__(self) -> str:
+            return f"{self.file}{self.rank}"
+
+    channels = Channels()
+    app: Kit[Any, Any] = Kit(
+        lifespan=channels.lifespan, encoders={Square: str}, decoders={Square: Square}
+    )
+
+    async def main() -> None:
+        async with app.running(), channels.subscribe("a") as subscription:
+            await channels.publish_json("a", [Square("e4")])
+            (square,) = await subscription.receive_json(type=list[Square])
+            assert (square.file, square.rank) == ("e", "4")
+            await channels.publish("a", '["e44"]')
+            with pytest.raises(InvalidMessageError, match="Invalid Square"):
+                await subscription.receive_json(type=list[Square])
+            await channels.publish_json("a", {"at": IPv4Address("10.0.0.1")})
+            found = await subscription.receive_json(type=dict[str, IPv4Address])
+            assert found == {"at": IPv4Address("10.0.0.1")}
 
     run(main)
 
@@ -307,7 +336,7 @@ def test_wrong_calls(run: Callable[..., Any]) -> None:
             with pytest.raises(TypeError) as caught:
                 await channels.publish("a", {"x": 1})  # type: ignore[arg-type]
             assert str(caught.value) == "publish() takes str or bytes, not dict: use publish_json()"
-            with pytest.raises(TypeError, match="object can't be encoded as JSON"):
+            with pytest.raises(TypeError, match="Can't encode object as JSON, at "):
                 await channels.publish_json("a", object())
             await channels.publish("a", bytearray(b"x"))  # type: ignore[arg-type]
             assert await subscription.receive() == b"x"

@@ -207,7 +207,7 @@ def test_what_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch)
     find = importlib.metadata.distribution
 
     def distribution(name: str) -> importlib.metadata.Distribution:
-        if name in ("kit-typed", "openapi-ui-bundles"):
+        if name in ("kit-typed", "kit-openapi-ui"):
             raise importlib.metadata.PackageNotFoundError(name)
         return find(name)
 

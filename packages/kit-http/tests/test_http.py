@@ -30,6 +30,7 @@ def test_modules() -> None:
         "media_types",
         "origins",
         "paths",
+        "server_sent_events",
         "vary",
     ]
 

@@ -27,6 +27,7 @@ NAMES = {
         "BodyProgress",
         "Cleanup",
         "ClientDisconnectedError",
+        "Codecs",
         "Context",
         "ErrorHandler",
         "ExecutionContext",

@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import functools
 import json
 import uuid
 from collections.abc import Callable, Iterator
@@ -53,6 +54,30 @@ from kit.typed import Depends, typed
 class Color(enum.Enum):
     RED = "red"
     BLUE = "blue"
+
+
+@functools.total_ordering
+class Key:
+    def __init__(self, text: str) -> None:
+        if not text.startswith("k"):
+            raise ValueError("it is no key")
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __lt__(self, other: Key) -> bool:
+        return self.text < other.text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+class Item(Struct):
+    key: Key
 
 
 class Base(DeclarativeBase):
@@ -489,6 +514,42 @@ def test_a_value_without_an_order_is_refused() -> None:
     events = [Event(id=uuid.UUID(int=each), at=None, value=(each,)) for each in range(3)]
     with pytest.raises(TypeError, match="can't be sorted by"):
         paginate(events, pages(sort="value"))
+
+
+async def test_values_of_classes_that_the_app_encodes_and_decodes() -> None:
+    pages = cursor_pages(Item, sort=["key"], key="key", limit=2)
+    app = Kit(encoders={Key: str}, decoders={Key: Key})
+
+    @app.get("/")
+    @typed
+    def read(page: Annotated[PageRequest, Depends(pages)]) -> Page[Item]:
+        return paginate([Item(Key(f"k{number}")) for number in range(5)], page)
+
+    seen, cursor = [], ""
+    while cursor is not None:
+        response = await app.request(f"/?sort=key{cursor and '&cursor='}{cursor}")
+        assert response.status == 200
+        page = await response.json()
+        seen += [each["key"] for each in page["items"]]
+        cursor = page["next"]
+    assert seen == ["k0", "k1", "k2", "k3", "k4"]
+
+
+@pytest.mark.parametrize("value", [["own Key", '"x0"'], ["own Key", "5"], ["own Lock", '"k0"']])
+async def test_made_up_values_of_such_classes(value: list[str]) -> None:
+    pages = cursor_pages(Item, sort=["key"], key="key", limit=2)
+    app = Kit(encoders={Key: str}, decoders={Key: Key})
+
+    @app.get("/")
+    @typed
+    def read(page: Annotated[PageRequest, Depends(pages)]) -> Page[Item]:
+        return paginate([], page)
+
+    text = json.dumps([False, "key", [value]])
+    cursor = base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+    response = await app.request(f"/?sort=key&cursor={cursor}")
+    assert response.status == 400
+    assert (await response.json())["errors"][0]["message"] == "Invalid cursor"
 
 
 # --- SQLAlchemy -------------------------------------------------------------------------------

@@ -356,6 +356,8 @@ def test_public_names() -> None:
         "Body",
         "Cookie",
         "Depends",
+        "EndpointOptions",
+        "Endpoints",
         "Env",
         "File",
         "Form",

@@ -442,7 +442,7 @@ def test_other_errors_before_the_first_item(run: Run, caplog: pytest.LogCaptureF
         assert (await serve(unencodable).request("/")).status == 500
 
     run(main)
-    assert "object can't be encoded as JSON" in caplog.text
+    assert "Can't encode object as JSON" in caplog.text
 
 
 @pytest.mark.parametrize("error", [ValueError("broke"), HTTPException(404)])

@@ -30,6 +30,7 @@ from kit._routing.table import RouteTable
 from kit._serving.asgi import ASGIApplication
 from kit._serving.rsgi import import_rsgi
 from kit.authoring.caller_frame import describe_call_site
+from kit.authoring.codecs import TypeCodecs
 from kit.authoring.signatures import describe, is_async
 from kit.context import B, Context, V
 from kit.http.paths import merge_path
@@ -87,10 +88,17 @@ class Kit(ASGIApplication, Generic[B, V]):
         validation_status: The status of responses to invalid requests, such as 422, for each
             `RequestValidationError`. In an app that `route` adds, it applies to the app's routes.
             Default: that of the app around, or 400.
+        encoders: By class, functions that encode its instances wherever the app writes JSON. They
+            return a str or anything else that can be encoded. The function for the nearest base
+            class counts.
+        decoders: By class, functions that build an instance from text, or from the type with which
+            their parameter is annotated, wherever the app reads values of a type. A ValueError,
+            TypeError or the like means that the value doesn't fit, which is a 400.
 
     Raises:
         PluginError: If no router with this name is installed, or it can't be loaded.
-        TypeError: If an argument is of the wrong type.
+        TypeError: If an argument is of the wrong type, or an encoder or decoder would never run,
+            since the class already has a form in JSON.
         ValueError: If `validation_status` isn't the status of a client's error, 400 to 499.
     """
 
@@ -109,6 +117,8 @@ class Kit(ASGIApplication, Generic[B, V]):
         limits: Limits = Limits(),  # noqa: B008 - immutable
         method_not_allowed: bool | None = None,
         validation_status: int | None = None,
+        encoders: Mapping[Any, Callable[[Any], Any]] | None = None,
+        decoders: Mapping[Any, Callable[[Any], Any]] | None = None,
     ) -> None:
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):
             if value is not None and not callable(value):
@@ -138,6 +148,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             table=RouteTable(*routing, strict=strict is not False),
             lifespan=Lifespan(open_lifespan, lifespan),
             limits=limits,
+            codecs=TypeCodecs(encoders, decoders, factory="Kit"),
             strict=strict is not False,
             get_path=get_path,
             method_not_allowed=method_not_allowed is True,
@@ -177,6 +188,11 @@ class Kit(ASGIApplication, Generic[B, V]):
     def get_path(self) -> GetPath | None:
         """Returns the routing path of a request; None for the path of its URL."""
         return self._state.get_path
+
+    @property
+    def codecs(self) -> TypeCodecs:
+        """The encoders and decoders, with those of the apps added by `route`."""
+        return self._state.codecs
 
     @property
     def validation_status(self) -> int:
@@ -436,8 +452,9 @@ class Kit(ASGIApplication, Generic[B, V]):
         handles the errors of its routes; this app handles exceptions raised there. Its lifespan
         runs with this app's. Its `limits` apply to its routes, together with this app's; its
         `not_found` and `method_not_allowed` apply below the path, its `validation_status` to its
-        routes. The app that receives a request
-        determines `strict`, `get_path` and the router, so the other app can't set different ones.
+        routes. Its `encoders` and `decoders` are added to this app's. The app that receives a
+        request determines `strict`, `get_path` and the router, so the other app can't set different
+        ones.
 
         Args:
             path: The prefix for its routes, e.g. `/api`; may have parameters.
@@ -449,8 +466,8 @@ class Kit(ASGIApplication, Generic[B, V]):
         Raises:
             TypeError: If `path` is not a str or `app` not a Kit.
             ValueError: If `app` is this app; if it was created with a different `strict`,
-                `get_path` or router, or with larger `limits`; or if both apps have a `not_found`
-                for the same paths.
+                `get_path` or router, or with larger `limits`; if both apps have a `not_found` for
+                the same paths; or if they have different encoders or decoders for a class.
             RuntimeError: If a decorator of the other app was never applied to a function.
             UnsupportedPathError: If the router doesn't support one of the routes.
             RouterClosedError: If this app has already handled a request.
@@ -463,10 +480,11 @@ class Kit(ASGIApplication, Generic[B, V]):
             raise ValueError(f"route({path!r}, ...) was given the app itself")
         other.check_pending()
         check_options(f"route({path!r}, ...)", state, other)
+        state.codecs.merge(other.codecs, f"route({path!r}, ...)")
         prefix = merge_path(state.base_path, path)
         place = f"route({path!r}) at {describe_call_site()}"
         parts = state.parts(other, prefix, place)
-        routes = [route.below(prefix) for route in other.table.routes]
+        routes = [route.below(prefix, state.codecs) for route in other.table.routes]
         limits = (other.limits,) if other.limits.changes else ()
         for route in routes:
             route.add_error_handlers(other.error_handlers)
@@ -700,7 +718,7 @@ class Kit(ASGIApplication, Generic[B, V]):
         from kit._serving.in_process import build_request
 
         keywords = {"method": method, "headers": headers, "body": body}
-        request = build_request(input, init, keywords, json)
+        request = build_request(input, init, keywords, json, self._state.codecs)
         return await self.fetch(request, env, execution_ctx)
 
     def running(self) -> AbstractAsyncContextManager[None]:

@@ -20,7 +20,6 @@ from kit._response.responses import (
     take_over,
     without_representation,
 )
-from kit._routing.error_handlers import ErrorHandlers
 from kit._routing.no_bindings import NoBindings
 from kit.authoring.cancellation import find_fault, is_fault
 from kit.authoring.maybe_await import call, check_second
@@ -42,7 +41,6 @@ from kit.web._header_lines import (
     known_lines,
     with_line,
 )
-from kit.web._json import encode, encode_plainly, encode_with_aliases
 from kit.web._location import encode_location
 from kit.web._response import (
     NULL_BODY_STATUSES,
@@ -55,6 +53,7 @@ from kit.web._struct import Opaque, Struct, with_plain_stores
 if TYPE_CHECKING:
     from kit._routing.app_state import AppState
     from kit._routing.route import Route
+    from kit.authoring.codecs import TypeCodecs
     from kit.concurrency._background import BackgroundTasks
     from kit.interface import Cleanup, ExecutionContext
     from kit.interface import Response as AnyResponse
@@ -121,7 +120,13 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         if req is None:
             # PERF: keyword arguments would take 50 % longer.
             req = self._req = KitRequest(
-                None, self._path, self._match, self._scope, self._receive, self._state.limits
+                None,
+                self._path,
+                self._match,
+                self._scope,
+                self._receive,
+                self._state.limits,
+                self._state.codecs,
             )
             if self._index > 0:
                 req.route_index = min(self._index, len(self._match[0]) - 1)
@@ -152,6 +157,11 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         if self._variables is None:
             self._variables = {}
         self._variables[key] = value
+
+    @property
+    def codecs(self) -> TypeCodecs:
+        """The encoders and decoders of the app."""
+        return self._state.codecs
 
     @property
     def error(self) -> Exception | None:
@@ -472,7 +482,8 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         Args:
             data: The value to encode: dict, list, str, int, float (NaN as null), bool, None,
                 dataclasses, msgspec Structs, attrs classes, datetimes, UUIDs, enums, Decimals,
-                pydantic models, and any nesting of these.
+                paths, IP addresses, deques, other mappings, pydantic models, classes with an
+                encoder (see `Kit`), and any nesting of these.
             status: HTTP status code; default: the one set by `status()`, or 200.
             headers: As for `text`.
             by_alias: Whether pydantic models are encoded with the serialization aliases of their
@@ -485,12 +496,14 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             ValueError: If the status or a header is invalid.
         """
         if by_alias is None:
+            # PERF: msgspec's own function, unwrapped; called as a method, it takes longer.
+            encode = self._state.encode_plainly
             try:
-                body = encode_plainly(data)  # PERF: msgspec's own function, without a wrapper
+                body = encode(data)
             except (TypeError, UnicodeEncodeError):
-                body = encode(data)  # its error names the value and its place
+                body = self.codecs.encode_json(data)  # its error names the value and its place
         else:
-            body = encode_with_aliases(data, by_alias)
+            body = self.codecs.encode_json_with_aliases(data, by_alias)
         if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
             if lines is None:
@@ -731,7 +744,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
 
     def _answer_not_found(self) -> Response:
         """Returns the 404 of an app without a `not_found` handler."""
-        to_sent = ErrorHandlers.find_format(self._state.error_handlers_at(self._path))
+        to_sent = self._state.error_format_at(self._path)
         if to_sent is not None:
             sent = to_sent(HTTPException(404, "404 Not Found"), self)
             if sent is not None:

@@ -9,7 +9,7 @@ books.get("/", *factory.create_handlers(check_query, list_books))
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from kit._registration.types import AnyHandler, GetPath
@@ -38,6 +38,8 @@ class AppOptions(TypedDict, Generic[B, V], total=False):
     limits: Limits
     method_not_allowed: bool
     validation_status: int
+    encoders: Mapping[Any, Callable[[Any], Any]] | None
+    decoders: Mapping[Any, Callable[[Any], Any]] | None
 
 
 class Factory(Generic[B, V]):

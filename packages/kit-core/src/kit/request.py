@@ -10,6 +10,7 @@ from kit._request.conversion import check_absent_param, convert_value, convert_v
 from kit._request.fields import query_pairs, query_value
 from kit._request.parse_body import collect, nest
 from kit._request.validated import check_validated
+from kit.authoring.codecs import TypeCodecs, default_codecs
 from kit.http.media_types import URLENCODED, media_type
 from kit.http.paths import decode_component
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
@@ -28,6 +29,7 @@ __all__ = ("KitRequest", "clone_raw_request")
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
+
 T = TypeVar("T")
 
 _REQUIRED: Any = object()
@@ -37,6 +39,7 @@ _TARGETS = get_args(ValidationTarget)
 _LONGEST_NAME = 100
 _NO_MATCH: Any = ([],)
 _DEFAULT_LIMITS = Limits()
+_DEFAULT_CODECS = default_codecs()
 
 
 class KitRequest:
@@ -51,9 +54,11 @@ class KitRequest:
         scope: The ASGI scope of a request from a server.
         receive: The ASGI `receive` of a request from a server.
         limits: The limits for headers and the body. Default: `Limits()`.
+        codecs: The decoders for `type`. Default: none.
     """
 
     __slots__ = (
+        "_codecs",
         "_handed_on",
         "_limits",
         "_match",
@@ -82,6 +87,7 @@ class KitRequest:
         scope: Any = None,
         receive: Any = None,
         limits: Limits = _DEFAULT_LIMITS,
+        codecs: TypeCodecs = _DEFAULT_CODECS,
     ) -> None:
         self.path = path
         self.route_index = 0
@@ -90,6 +96,7 @@ class KitRequest:
         self._receive = receive
         self._match: Any = match_result
         self._limits = limits
+        self._codecs = codecs
         self._query: str | None = None
         self._pairs: list[tuple[str, str]] | None = None
         self._reader: BodyReader | None = None  # set when a method here first reads the body
@@ -115,6 +122,12 @@ class KitRequest:
     def url(self) -> str:
         """Absolute URL."""
         return self.raw.url
+
+    @property
+    def _decoding(self) -> TypeCodecs | None:
+        """The codecs of the app, if it has decoders."""
+        codecs = self._codecs
+        return codecs if codecs.decoders else None
 
     @overload
     def param(self, /) -> dict[str, str]: ...
@@ -157,7 +170,7 @@ class KitRequest:
             return decode_component(value) if "%" in value else value
         if key is None or value is None:
             return self._absent_param(key, type, default)
-        return convert_value("param", key, decode_component(value), type, None)
+        return convert_value("param", key, decode_component(value), type, None, self._decoding)
 
     def _absent_param(self, key: str | None, type: Any, default: Any) -> Any:
         """Returns what `param` returns if the path has no value for the key, or no key is given."""
@@ -177,7 +190,9 @@ class KitRequest:
         running = handlers[self.route_index :][:1]
         pattern = getattr(running[0][0], "path", None) if running else None
         has_default = default is not _REQUIRED
-        check_absent_param(key, type, pattern, found, has_default=has_default)
+        check_absent_param(
+            key, type, pattern, found, has_default=has_default, codecs=self._decoding
+        )
         return default
 
     @overload
@@ -209,7 +224,7 @@ class KitRequest:
             query = self._query
             value = query_value(self._query_string() if query is None else query, key)
             if type is not None:
-                return convert_value("query", key, value, type, default)
+                return convert_value("query", key, value, type, default, self._decoding)
             return default if value is None else value
         values: dict[str, str] = {}
         for name, value in self._query_pairs():
@@ -244,7 +259,7 @@ class KitRequest:
             return values
         if type is None:
             return values.get(key)
-        return convert_values(key, values.get(key, ()), type)
+        return convert_values(key, values.get(key, ()), type, self._decoding)
 
     @overload
     def header(self, /) -> dict[str, str]: ...
@@ -292,7 +307,7 @@ class KitRequest:
         if value is not None and len(value) > self._limits.max_header_size_bytes:
             raise header_too_large(name, self._limits.max_header_size_bytes)
         if type is not None:
-            return convert_value("header", name, value, type, default)
+            return convert_value("header", name, value, type, default, self._decoding)
         return default if value is None else value
 
     def _all_headers(self, lines: Iterable[tuple[Bytes, Bytes]]) -> dict[str, str]:
@@ -371,7 +386,9 @@ class KitRequest:
         if data is None:
             data = await reader.bytes(self._limits)  # PERF: self.bytes() would add a coroutine
         try:
-            return _json.decode(data) if type is None else _json.decode_as(data, type)
+            if type is None:
+                return _json.decode(data)
+            return _json.decode_as(data, type, self._decoding)
         except (ValueError, RecursionError) as error:
             problem = "it is nested too deeply" if isinstance(error, RecursionError) else error
             what = "Malformed" if type is None or _json.is_malformed(error) else "Unexpected"

@@ -77,8 +77,8 @@ async def test_apps_are_put_together() -> None:
 
 
 KNOWN = (
-    "expected 'strict', 'router', 'get_path', 'lifespan', 'limits', 'method_not_allowed' or "
-    "'validation_status'"
+    "expected 'strict', 'router', 'get_path', 'lifespan', 'limits', 'method_not_allowed', "
+    "'validation_status', 'encoders' or 'decoders'"
 )
 
 

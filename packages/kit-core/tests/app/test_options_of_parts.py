@@ -312,6 +312,8 @@ OPTIONS: dict[str, Any] = {
     "lifespan": lifespan_of(name="part"),
     "limits": Limits(max_body_size_bytes=2),
     "method_not_allowed": True,
+    "encoders": {complex: str},
+    "decoders": {complex: complex},
     "validation_status": 422,
 }
 
@@ -327,6 +329,8 @@ async def observed(app: Kit, prefix: str) -> tuple[str, ...]:
             await get(app, f"{prefix}/read", "POST", body="123"),
             await get(app, f"{prefix}/read", "PUT"),
             await get(app, f"{prefix}/none"),
+            await get(app, f"{prefix}/encoded"),
+            await get(app, f"{prefix}/decoded?a=1j"),
             await get(app, f"{prefix}/int/x"),
         )
 
@@ -334,7 +338,8 @@ async def observed(app: Kit, prefix: str) -> tuple[str, ...]:
 def made(**options: Any) -> Kit:
     app: Kit = Kit(**options)
     app.get("/a", lambda c: c.text("a")).post("/read", read)
-    app.get("/env", lambda c: c.json([*c.env]))
+    app.get("/env", lambda c: c.json([*c.env])).get("/encoded", lambda c: c.json(1j))
+    app.get("/decoded", lambda c: c.text(str(c.req.query("a", complex))))
     app.get("/int/:number", lambda c: c.json(c.req.param("number", int)))
     return app
 

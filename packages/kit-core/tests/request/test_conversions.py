@@ -408,6 +408,7 @@ ONE_TEXT = (
     "can't be made of one text: take a type such as int, UUID, date, an Enum or a Literal, "
     "or validate the whole part with kit.validator"
 )
+DECODER = "; or give the app a decoder, Kit(decoders={complex: ...})"
 
 
 @pytest.mark.parametrize(
@@ -421,7 +422,11 @@ ONE_TEXT = (
         (Book, "Book", ONE_TEXT),
         (dict[str, int], "dict[str, int]", ONE_TEXT),
         (dict[str, int] | list[int], "dict[str, int] | list[int]", ONE_TEXT),
-        (complex, "complex", ONE_TEXT),
+        (
+            complex,
+            "complex",
+            f"{ONE_TEXT}; or give the app a decoder, Kit(decoders={{complex: ...}})",
+        ),
     ],
 )
 def test_types_that_are_none_of_one_text(kind: Any, shown: str, problem: str) -> None:

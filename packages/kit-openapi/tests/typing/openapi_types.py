@@ -34,7 +34,7 @@ def serve(app: MyApp, other: App) -> None:
             servers=[{"url": "https://api.example.com"}],
             path="/api.json",
             docs=None,
-            ui="redoc",
+            ui="scalar",
             assets=Path("static"),
             errors=Problem,
         ),
@@ -45,7 +45,7 @@ def serve(app: MyApp, other: App) -> None:
     assert_type(build_document(other, info={"title": "x", "version": "1"}), dict[str, Any])
 
 
-ui: UI = "rapidoc"
+ui: UI = "scalar"
 
 
 @describe(summary="Reads", tags=["books"], responses={200: dict[str, int], 404: Problem})

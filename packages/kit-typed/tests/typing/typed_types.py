@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any, assert_type
 
 from kit.interface import App, Context, Handler, Middleware, Response
-from kit.typed import Depends, Partial, Query, Typed, override, typed
+from kit.typed import Depends, Endpoints, Partial, Query, Typed, override, typed
 
 
 class Pool: ...
@@ -92,3 +92,18 @@ async def change_book(changes: Partial[Book]) -> Book:
 
 assert_type(Partial[Book].parse({"title": "Momo"}), Partial[Book])
 assert_type(Partial[Book].parse(b"{}").apply(Book()), Book)
+
+
+class Routes:
+    def on(self, method: str, path: str) -> Any: ...
+
+
+def endpoints(app: Routes) -> Coroutine[Any, Any, str]:
+    api = Endpoints(app)
+
+    @api.get("/books/:id", status=200, use=Depends(get_pool))
+    async def read(id: int) -> str:
+        return str(id)
+
+    api.get("/books/:id", stat=200)  # type: ignore
+    return read(id=5)

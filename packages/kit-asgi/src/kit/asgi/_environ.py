@@ -11,7 +11,7 @@ from ._types import Scope
 
 _UNPREFIXED = ("CONTENT_TYPE", "CONTENT_LENGTH")
 # SPEC: RFC 3986 section 3.3, "pchar" and the slash; quote() leaves the unreserved alone anyway.
-_SAFE_IN_PATH = "/!$&'()*+,;=:@"
+SAFE_IN_PATH = "/!$&'()*+,;=:@"
 
 
 class _Environ(dict[str, Any]):
@@ -71,7 +71,7 @@ def _raw_path(environ: Mapping[str, Any], path: bytes) -> bytes:
     if not target.startswith("/") and "://" in target.partition("?")[0]:
         target = "/" + target.partition("://")[2].partition("/")[2]
     raw = _encode_field(target.partition("?")[0])
-    return raw if unquote_to_bytes(raw) == path else quote(path, safe=_SAFE_IN_PATH).encode()
+    return raw if unquote_to_bytes(raw) == path else quote(path, safe=SAFE_IN_PATH).encode()
 
 
 def _headers(environ: Mapping[str, Any]) -> Iterator[tuple[bytes, bytes]]:

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
+from kit import path_of_request
 from kit.web import URL, Request
 
+from ._environ import SAFE_IN_PATH
 from ._types import Scope
 
 # Keys that Starlette and Kit store in the scope. An application nested in another one would use
@@ -79,8 +81,9 @@ def is_ambiguous(request: Request, scope: Scope) -> bool:
         request: The request.
         scope: Its scope.
     """
-    # A URL has no dot segments: they are resolved in it, but not in the scope.
-    if _MISLEADING.search(request.root_path) or _RESOLVED.search(scope["path"]):
+    # A URL has no dot segments: they are resolved in it, but not in the path that guards saw.
+    paths = (scope["path"], path_of_request(request))
+    if _MISLEADING.search(request.root_path) or any(map(_RESOLVED.search, paths)):
         return True
     segments = _parts(request.url)[2].split("/")[1:]
     for number, segment in enumerate(segments):
@@ -151,5 +154,8 @@ def _whole(scope: Mapping[str, Any]) -> tuple[str, bytes | None]:
 
 
 def _as_target(path: str, raw_path: bytes | None) -> str:
-    target = quote(path) if raw_path is None else raw_path.decode("utf-8", "replace")
+    if raw_path is None:
+        target = quote(path, safe=SAFE_IN_PATH)
+    else:
+        target = raw_path.decode("utf-8", "replace")
     return target if target.startswith("/") else f"/{target}"

@@ -38,7 +38,6 @@ __all__ = (
     "Model",
     "check_applied",
     "check_union",
-    "encode_model",
     "find_model",
     "is_read_by_pydantic",
     "keep_if_unsafe",

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_ori
 
 from .models import find_model, with_defaults
 from .numerals import checked
-from .text_values import decode_hook
+from .text_values import scalar_hook
 
 __all__ = ("is_part", "with_parts", "without_recursion")
 
@@ -31,10 +31,10 @@ class _Part(metaclass=_Anything):
     """An alias within itself.
 
     Attributes:
-        load: Builds a value of it from decoded JSON.
+        load: Builds a value of it from decoded JSON, given the `dec_hook` for the classes in it.
     """
 
-    load: Callable[[Any], Any]
+    load: Callable[[Any, Callable[[Any, Any], Any]], Any]
 
 
 def is_part(kind: Any) -> bool:
@@ -64,14 +64,15 @@ def with_parts(hook: Callable[[Any, Any], Any] | None) -> Callable[[Any, Any], A
     """Returns the `dec_hook` with which msgspec reads aliases within themselves.
 
     Args:
-        hook: The hook for other classes; None for the values as they are.
+        hook: The `decode_hook` for other classes; None for that without an app.
     """
+    decode_other = scalar_hook(is_text=False) if hook is None else hook
 
     def decode_part(kind: Any, value: Any) -> Any:
         if not is_part(kind):
-            return value if hook is None else hook(kind, value)
+            return decode_other(kind, value)
         try:
-            return kind.load(value)
+            return kind.load(value, decode_part)
         except ValueError as error:
             # msgspec adds the place to a ValueError, but not to its own exceptions.
             raise ValueError(str(error).rpartition(" - at `$")[0] or str(error)) from None
@@ -136,14 +137,21 @@ def _finish(part: type[_Part], kind: Any) -> None:
     """Prepares the validation of an alias."""
     import msgspec
 
-    hook = with_parts(decode_hook(kind, is_text=False))
-
-    def load(value: Any) -> Any:
+    def convert(value: Any, hook: Callable[[Any, Any], Any]) -> Any:
         return msgspec.convert(value, kind, str_keys=True, dec_hook=hook)
 
-    if find_model(kind) is not None or checked(load, kind, is_json=True) is not load:
+    if find_model(kind) is not None or checked(_keep, kind, is_json=True) is not _keep:
         raise TypeError(
             f"the alias {part.__name__} contains itself, and a Decimal, a set, a pydantic model or "
             "the like: write a model with these as fields"
         )
-    part.load = staticmethod(with_defaults(load, kind))
+    complete = with_defaults(_keep, kind)
+
+    def load(value: Any, hook: Callable[[Any, Any], Any]) -> Any:
+        return complete(convert(value, hook))
+
+    part.load = staticmethod(convert if complete is _keep else load)
+
+
+def _keep(value: Any) -> Any:
+    return value

@@ -8,7 +8,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from kit.interface import RouterRoute
+from kit.interface import Codecs, RouterRoute
 
 __all__ = ("bind", "check", "check_env", "find_bound", "is_bindable")
 
@@ -26,7 +26,9 @@ def is_bindable(handler: Any, *, websocket: bool = False) -> bool:
     return any(hook in dir(type(each)) for each in _layers(handler))
 
 
-def bind(handler: Any, method: str, pattern: str, *, websocket: bool = False) -> Any:
+def bind(
+    handler: Any, method: str, pattern: str, codecs: Codecs, *, websocket: bool = False
+) -> Any:
     """Returns the function to run instead of a registered handler.
 
     A function that wraps a bindable handler, e.g. with `functools.wraps`, is copied, so that the
@@ -36,6 +38,7 @@ def bind(handler: Any, method: str, pattern: str, *, websocket: bool = False) ->
         handler: Any handler.
         method: Upper-case method, or `ALL`.
         pattern: The whole pattern.
+        codecs: The encoders and decoders of the app.
         websocket: Whether to bind it as a WebSocket handler.
 
     Returns:
@@ -48,7 +51,7 @@ def bind(handler: Any, method: str, pattern: str, *, websocket: bool = False) ->
     layers = []
     for each in _layers(handler):
         if hook in dir(type(each)):
-            bound = getattr(each, hook)(method, pattern)
+            bound = getattr(each, hook)(method, pattern, codecs)
             break
         layers.append(each)
     else:

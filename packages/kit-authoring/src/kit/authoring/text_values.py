@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Reads values of types from text, as queries, forms, headers, cookies and paths have it.
 
-msgspec reads most of them. This module adds addresses, file paths and the like, unions of which
-more than one member is text, such as `UUID | str`, and the spellings of HTML forms.
+msgspec reads most of them. This module adds addresses, file paths and the like, the classes that
+an app has decoders for, unions of which more than one member is text, such as `UUID | str`, and the
+spellings of HTML forms.
 
 msgspec isn't imported here until a function is called, since this package doesn't depend on it.
 """
@@ -11,10 +12,13 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import cache, partial
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
+from kit.interface import Codecs
+
+from ._scalar_formats import scalar_formats
 from ._type_nodes import walk_nodes
 from .models import check_union
 from .numerals import checked
@@ -25,6 +29,7 @@ __all__ = (
     "describe_scalar",
     "has_no_comma",
     "is_scalar",
+    "scalar_hook",
     "text_loader",
     "with_choices",
 )
@@ -53,8 +58,6 @@ class _Scalar(NamedTuple):
 
 @cache
 def _scalars() -> dict[type, _Scalar]:
-    # PERF: most apps need none of these modules.
-    import ipaddress
     import pathlib
     from zoneinfo import ZoneInfo
 
@@ -64,26 +67,13 @@ def _scalars() -> dict[type, _Scalar]:
         except (LookupError, OSError) as error:  # an OSError for a folder of the database
             raise ValueError(str(error)) from error
 
-    # Where JSON Schema has no format, these are pydantic's.
-    formats: dict[Any, str] = {
-        ipaddress.IPv4Address: "ipv4",
-        ipaddress.IPv6Address: "ipv6",
-        ipaddress.IPv4Interface: "ipv4interface",
-        ipaddress.IPv6Interface: "ipv6interface",
-        ipaddress.IPv4Network: "ipv4network",
-        ipaddress.IPv6Network: "ipv6network",
-    }
-    paths: tuple[Any, ...] = (
-        pathlib.PurePath,
-        pathlib.PurePosixPath,
-        pathlib.PureWindowsPath,
-        pathlib.Path,
-    )
-    return {
-        **{kind: _Scalar(kind, name, has_comma=False) for kind, name in formats.items()},
-        **{kind: _Scalar(kind, "path", has_comma=True) for kind in paths},
-        ZoneInfo: _Scalar(read_zone, "zoneinfo", has_comma=False),
-    }
+    formats = scalar_formats()
+    scalars = {kind: _Scalar(kind, name, has_comma=False) for kind, name in formats.items()}
+    paths = (pathlib.PurePath, pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.Path)
+    for path in paths:
+        scalars[path] = _Scalar(path, formats[pathlib.PurePath], has_comma=True)
+    scalars[ZoneInfo] = scalars[ZoneInfo]._replace(read=read_zone)
+    return scalars
 
 
 class _AnyInstance(type):
@@ -98,9 +88,11 @@ class _Choice(metaclass=_AnyInstance):
 
     Attributes:
         members: Its members without None, in the order in which they are tried.
+        codecs: The decoders of an app for members; None if no member has one.
     """
 
     members: tuple[Any, ...] = ()
+    codecs: Codecs | None = None
 
     @classmethod
     def read(cls, value: Any, *, is_text: bool) -> Any:
@@ -115,15 +107,14 @@ class _Choice(metaclass=_AnyInstance):
 
 @cache
 def _loaders(choice: type[_Choice], *, is_text: bool) -> tuple[Callable[[Any], Any], ...]:
-    if is_text:
-        return tuple(map(text_loader, choice.members))
-    return tuple(map(_strict_loader, choice.members))
+    load = text_loader if is_text else _strict_loader
+    return tuple(load(each, choice.codecs) for each in choice.members)
 
 
-def _strict_loader(kind: Any) -> Callable[[Any], Any]:
+def _strict_loader(kind: Any, codecs: Codecs | None) -> Callable[[Any], Any]:
     import msgspec
 
-    hook = decode_hook(kind, is_text=False)
+    hook = decode_hook(kind, is_text=False, codecs=codecs)
     return checked(partial(msgspec.convert, type=kind, dec_hook=hook), kind, is_json=False)
 
 
@@ -151,31 +142,40 @@ def describe_scalar(kind: Any) -> dict[str, Any] | None:
         return None
     import msgspec
 
-    return {"anyOf": [_describe_member(each, msgspec) for each in kind.members]}
+    return {"anyOf": [_describe_member(each, kind.codecs, msgspec) for each in kind.members]}
 
 
-def _describe_member(kind: Any, msgspec: Any) -> dict[str, Any]:
-    schema: dict[str, Any] = msgspec.json.schema(kind, schema_hook=_describe)
+def _describe_member(kind: Any, codecs: Codecs | None, msgspec: Any) -> dict[str, Any]:
+    hook = partial(_describe, codecs)
+    schema: dict[str, Any] = msgspec.json.schema(kind, schema_hook=hook)
     formats = {msgspec.inspect.DateTimeType: "date-time", msgspec.inspect.TimeType: "time"}
     node = next(_alternatives(msgspec.inspect.type_info(kind)))
     # msgspec leaves it out of times that may lack an offset, which is less useful to readers.
     return schema | {"format": formats[type(node)]} if type(node) in formats else schema
 
 
-def _describe(kind: Any) -> dict[str, Any]:
+def _describe(codecs: Codecs | None, kind: Any) -> dict[str, Any]:
     """The schema hook of msgspec."""
+    if codecs is not None and kind in codecs.decoders:
+        import msgspec
+
+        taken = codecs.find_json_type(kind, is_sent=False)
+        return {"title": kind.__name__} if taken is Any else msgspec.json.schema(taken)
     schema = describe_scalar(kind)
     if schema is None:
         raise NotImplementedError
     return schema
 
 
-def decode_hook(kind: Any, *, is_text: bool) -> Callable[[Any, Any], Any] | None:
-    """Returns the `dec_hook` with which msgspec reads all scalars in a type.
+def decode_hook(
+    kind: Any, *, is_text: bool, codecs: Codecs | None = None
+) -> Callable[[Any, Any], Any] | None:
+    """Returns the `dec_hook` with which msgspec reads all classes in a type that it doesn't know.
 
     Args:
         kind: The type, which msgspec can inspect.
         is_text: Whether numbers and the like are read from text, or else from JSON.
+        codecs: The decoders of an app, which count before the classes of `is_scalar`.
 
     Returns:
         The hook; None if the type needs none.
@@ -183,17 +183,29 @@ def decode_hook(kind: Any, *, is_text: bool) -> Callable[[Any, Any], Any] | None
     from msgspec import inspect
 
     nodes = walk_nodes(inspect.type_info(kind))
-    if not any(isinstance(each, inspect.CustomType) and is_scalar(each.cls) for each in nodes):
-        return None
-    return _read_from_text if is_text else _read_from_json
+    others = {each.cls for each in nodes if isinstance(each, inspect.CustomType)}
+    if codecs is not None and codecs.decoders and others:
+        return _chain(codecs, is_text=is_text)
+    return scalar_hook(is_text=is_text) if any(map(is_scalar, others)) else None
 
 
-def _read_from_text(kind: Any, value: Any) -> Any:
-    return _read(kind, value, is_text=True)
+def scalar_hook(*, is_text: bool) -> Callable[[Any, Any], Any]:
+    """Returns the `dec_hook` for the classes of `is_scalar`, which leaves other values as they are.
+
+    Args:
+        is_text: Whether numbers and the like are read from text, or else from JSON.
+    """
+    return partial(_read, is_text=is_text)
 
 
-def _read_from_json(kind: Any, value: Any) -> Any:
-    return _read(kind, value, is_text=False)
+def _chain(codecs: Codecs, *, is_text: bool) -> Callable[[Any, Any], Any]:
+    decoders = codecs.decoders
+    decode = codecs.dec_hook_of_text if is_text else codecs.dec_hook
+
+    def read(kind: Any, value: Any) -> Any:
+        return decode(kind, value) if kind in decoders else _read(kind, value, is_text=is_text)
+
+    return read
 
 
 def _read(kind: Any, value: Any, *, is_text: bool) -> Any:
@@ -208,47 +220,52 @@ def _read(kind: Any, value: Any, *, is_text: bool) -> Any:
         raise ValueError(f"Expected `{kind.__name__}`") from None
 
 
-def with_choices(kind: Any) -> Any:
+def with_choices(kind: Any, codecs: Codecs | None = None) -> Any:
     """Replaces unions that msgspec doesn't support, such as `UUID | str`, by classes it can read.
 
     A text is read as the first member that it fits; `str` is tried last, as msgspec does.
 
     Args:
         kind: A type; the unions may be in a list, in another union, or in `Annotated`.
+        codecs: The decoders of an app; a union may have classes that these build.
 
     Returns:
         The type for msgspec; `kind` itself if there is nothing to replace.
     """
     origin, held = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        inner = with_choices(held[0])
+        inner = with_choices(held[0], codecs)
         return kind if inner is held[0] else Annotated[(inner, *held[1:])]
     if origin in (Union, types.UnionType):
-        return _with_choice(kind, held)
+        return _with_choice(kind, held, codecs)
     if origin in _LISTS:
-        inner_types = tuple(each if each is ... else with_choices(each) for each in held)
+        inner_types = tuple(each if each is ... else with_choices(each, codecs) for each in held)
         is_same = all(new is old for new, old in zip(inner_types, held, strict=True))
         return kind if is_same else origin[inner_types]
     return kind
 
 
-def _with_choice(kind: Any, held: tuple[Any, ...]) -> Any:
+def _with_choice(kind: Any, held: tuple[Any, ...], codecs: Any) -> Any:
     members = [each for each in held if each is not types.NoneType]
-    if len(members) < 2 or _is_supported(kind) or not all(map(_is_single, members)):
+    decoded = () if codecs is None else codecs.decoders
+    if len(members) < 2 or not all(_is_single(each, decoded) for each in members):
+        return kind
+    if _is_supported(kind):
         return kind
     # A str takes any text.
     members.sort(key=_takes_any_text)
     try:
-        choice = _choice(tuple(members))
+        choice = _choice(tuple(members), codecs)
     except TypeError:  # metadata in Annotated may be unhashable
-        choice = _choice.__wrapped__(tuple(members))
+        choice = _choice.__wrapped__(tuple(members), codecs)
     return choice | None if types.NoneType in held else choice
 
 
 @cache
-def _choice(members: tuple[Any, ...]) -> Any:
+def _choice(members: tuple[Any, ...], codecs: Codecs | None) -> Any:
     name = " | ".join(_name(each) for each in members)
-    return _AnyInstance(name, (_Choice,), {"members": members, "__qualname__": name})
+    attributes = {"members": members, "codecs": codecs, "__qualname__": name}
+    return _AnyInstance(name, (_Choice,), attributes)
 
 
 def _name(kind: Any) -> str:
@@ -274,7 +291,7 @@ def _is_supported(kind: Any) -> bool:
     return True
 
 
-def _is_single(kind: Any) -> bool:
+def _is_single(kind: Any, decoded: Container[type]) -> bool:
     """Returns whether values of a type are read from a single text, and aren't bytes or bools.
 
     A bool of a Literal is never read from text, and bytes may be a file.
@@ -288,7 +305,7 @@ def _is_single(kind: Any) -> bool:
     while isinstance(node, inspect.Metadata):
         node = node.type
     if isinstance(node, inspect.CustomType):
-        return is_scalar(node.cls)
+        return is_scalar(node.cls) or node.cls in decoded
     if isinstance(node, inspect.LiteralType):
         return not any(isinstance(each, bool) for each in node.values)
     return isinstance(
@@ -309,7 +326,7 @@ def _is_single(kind: Any) -> bool:
     )
 
 
-def text_loader(kind: Any) -> Callable[[Any], Any]:
+def text_loader(kind: Any, codecs: Codecs | None = None) -> Callable[[Any], Any]:
     """Returns a function that builds values of a type from text, and lists and dicts of text.
 
     Call this once for a type, not for each value. Besides the texts of JSON, it takes times without
@@ -317,6 +334,7 @@ def text_loader(kind: Any) -> Callable[[Any], Any]:
 
     Args:
         kind: A type that msgspec can read, with a `decode_hook` if necessary.
+        codecs: The decoders of an app.
 
     Returns:
         The function; it raises a `msgspec.ValidationError` if the data don't fit.
@@ -324,7 +342,7 @@ def text_loader(kind: Any) -> Callable[[Any], Any]:
     import msgspec
     from msgspec import inspect
 
-    hook = decode_hook(kind, is_text=True)
+    hook = decode_hook(kind, is_text=True, codecs=codecs)
     options = {} if hook is None else {"dec_hook": hook}
     plain: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False, **options)
     load = checked(plain, kind, is_json=False)

@@ -11,11 +11,12 @@ from typing import Any, Self
 
 from anyio import CancelScope
 
+from kit.authoring.codecs import default_codecs
 from kit.authoring.options import OptionChecks
+from kit.interface import Codecs
 
 from ._backend import Backend
 from ._inbox import Inbox, Message, OnOverflow
-from ._json import encode
 from ._memory import MemoryBackend
 from ._subscription import Subscription
 
@@ -55,6 +56,8 @@ class Channels:
     Attributes:
         backend: The backend.
         dropped: Total number of messages that slow subscribers have lost.
+        codecs: The encoders and decoders of messages in JSON: those of the app, once its
+            lifespan runs.
         interruptions: Number of times the backend may have lost a channel's messages.
 
     Raises:
@@ -69,6 +72,7 @@ class Channels:
             OptionChecks("Channels").wrong_type("backend", backend, f"a backend{hint}")
         self.backend = backend
         self.interruptions = 0
+        self.codecs: Codecs = default_codecs()
         self._listeners: dict[str, _Listeners] = {}
         self._inboxes: dict[Inbox, None] = {}
         self._dropped_before = 0
@@ -122,11 +126,12 @@ class Channels:
         """The lifespan of an app: `Kit(lifespan=channels.lifespan)`.
 
         Args:
-            app: The app; not used.
+            app: The app, whose encoders and decoders apply to messages in JSON; see `Kit`.
 
         Yields:
             `{"channels": channels}`, so that handlers also find them in `c.env`.
         """
+        self.codecs = getattr(app, "codecs", default_codecs())
         async with self:
             yield {"channels": self}
 
@@ -164,7 +169,7 @@ class Channels:
             ValueError: As `publish`.
             RuntimeError: As `publish`.
         """
-        await self.publish(channel, encode(value))
+        await self.publish(channel, self.codecs.encode_json(value).decode())
 
     def subscribe(
         self,
@@ -212,7 +217,7 @@ class Channels:
         check.choice("on_overflow", on_overflow, _POLICIES)
         names = tuple(dict.fromkeys(channels))
         inbox = Inbox(names, max_queue, max_queue_bytes, on_overflow)
-        return Subscription(inbox, self._enter, self._leave)
+        return Subscription(inbox, self._enter, self._leave, self.codecs)
 
     async def _enter(self, inbox: Inbox) -> None:
         if not self._is_running:

@@ -7,23 +7,14 @@ from typing import Any
 
 import msgspec
 
-from kit.authoring.models import encode_model, find_model, summary
+from kit.authoring.models import find_model, summary
+from kit.authoring.text_values import decode_hook
+from kit.interface import Codecs
 
 from ._errors import InvalidMessageError
 
-_encode = msgspec.json.Encoder(enc_hook=encode_model).encode
 
-
-def encode(value: Any) -> str:
-    """Encodes a value as compact JSON.
-
-    Raises:
-        TypeError: If something in it can't be encoded.
-    """
-    return _encode(value).decode()
-
-
-def decode(message: str | bytes, type: Any) -> Any:
+def decode(message: str | bytes, type: Any, codecs: Codecs) -> Any:
     """Decodes a message into a value of a type; None for plain values.
 
     Raises:
@@ -34,7 +25,10 @@ def decode(message: str | bytes, type: Any) -> Any:
         data = message.encode() if isinstance(message, str) else message
         if model is not None:
             return model.validate_json(data)
-        return msgspec.json.decode(data, type=Any if type is None else type)
+        if type is None:
+            return msgspec.json.decode(data)
+        hook = decode_hook(type, is_text=False, codecs=codecs)
+        return msgspec.json.decode(data, type=type, dec_hook=hook)
     except RecursionError as error:
         raise InvalidMessageError("Malformed JSON in the message: nested too deeply") from error
     except ValueError as error:

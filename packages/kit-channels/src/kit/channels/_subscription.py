@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
+from kit.interface import Codecs
+
 from ._errors import SubscriptionClosedError
 from ._inbox import Gap, Inbox, Message
 from ._json import decode
@@ -34,11 +36,13 @@ class Subscription:
         inbox: Inbox,
         enter: Callable[[Inbox], Awaitable[None]],
         leave: Callable[[Inbox], None],
+        codecs: Codecs,
     ) -> None:
         self.channels = inbox.channels
         self._inbox = inbox
         self._enter = enter
         self._leave = leave
+        self._codecs = codecs
         self._was_entered = False
 
     def __repr__(self) -> str:
@@ -124,7 +128,7 @@ class Subscription:
             SubscriptionClosedError: As `receive`.
             RuntimeError: If another task is receiving.
         """
-        return decode(await self.receive(), type)
+        return decode(await self.receive(), type, self._codecs)
 
     async def events(self) -> AsyncIterator[Message | Gap]:
         """Iterates over the messages with their channels, and over gaps between them.

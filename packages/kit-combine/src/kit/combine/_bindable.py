@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from kit.authoring.route_hooks import bind, check, is_bindable
-from kit.interface import Context, HandlerResult, Middleware, Next, RouterRoute
+from kit.interface import Codecs, Context, HandlerResult, Middleware, Next, RouterRoute
 
 from ._parts import Part
 
@@ -44,10 +44,11 @@ class _Combination:
         """Runs the parts, for middleware that wraps this one."""
         return self._unbound(c, next)
 
-    def __kit_bind__(self, method: str, pattern: str) -> Middleware:
+    def __kit_bind__(self, method: str, pattern: str, codecs: Codecs) -> Middleware:
         """Builds the middleware for a route."""
         parts = tuple(
-            part._replace(function=bind(part.function, method, pattern)) for part in self._parts
+            part._replace(function=bind(part.function, method, pattern, codecs))
+            for part in self._parts
         )
         handler = self._build(parts)
 

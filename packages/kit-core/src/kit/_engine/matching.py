@@ -70,7 +70,7 @@ def create_context(
     if env is not None and bindings:
         env = {**bindings, **env}
     c: Context[Any, Any] = Context(state, None, None, path, match, run, request.method, env)
-    c._begin(KitRequest(request, path, match), execution_ctx)
+    c._begin(KitRequest(request, path, match, codecs=state.codecs), execution_ctx)
     _limit_context(c)
     return c
 
@@ -189,7 +189,7 @@ def _raising(
         for entry in match[0]
         if entry[0].takes_next and not get_facts(entry[0].handler).mounted
     ]
-    route = Route("/", "*", METHOD_NAME_ALL, fail)
+    route = Route("/", "*", METHOD_NAME_ALL, fail, state.codecs)
     answering = next((entry[0] for entry in match[0] if not entry[0].takes_next), None)
     route.add_error_handlers(handlers if answering is None else answering.error_handlers)
     route.limits = () if answering is None else answering.limits

@@ -100,9 +100,9 @@ class Registrations:
 
     def add(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> list[Route]:
         """Adds and returns routes, either all of them or none."""
-        base = self._state.base_path
+        base, codecs = self._state.base_path, self._state.codecs
         routes = [
-            Route(base, merge_path(base, path), method.upper(), handler)
+            Route(base, merge_path(base, path), method.upper(), handler, codecs)
             for path in paths
             for method in methods
             for handler in handlers

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NewType, get_args
+from typing import TYPE_CHECKING, Any, Literal, NewType, get_args
 
 from kit.interface import FieldError, RequestValidationError
+
+if TYPE_CHECKING:
+    from kit.authoring.codecs import TypeCodecs
 
 Part = Literal["param", "query", "header"]
 
@@ -42,7 +45,14 @@ _IS_NO_VALUE = (
 )
 
 
-def convert_value(part: Part, name: str, value: str | None, type: Any, default: Any) -> Any:
+def convert_value(
+    part: Part,
+    name: str,
+    value: str | None,
+    type: Any,
+    default: Any,
+    codecs: TypeCodecs | None = None,
+) -> Any:
     """Converts a value like `msgspec.convert` with `strict=False`.
 
     Args:
@@ -51,6 +61,7 @@ def convert_value(part: Part, name: str, value: str | None, type: Any, default: 
         value: The decoded text; None if there is none.
         type: The type to convert to.
         default: Returned if there is no value.
+        codecs: The codecs of an app with decoders.
 
     Returns:
         A value of the type, or the default.
@@ -59,29 +70,32 @@ def convert_value(part: Part, name: str, value: str | None, type: Any, default: 
         RequestValidationError: 400 if the value doesn't fit the type.
         TypeError: If nothing can be converted to the type.
     """
-    _check_type(part, name, type)
+    _check_type(part, name, type, codecs)
     if value is None:
         return default
     try:
-        return _loader(type)(value)
+        return _loader(type, codecs)(value)
     except ValueError as error:
         raise RequestValidationError(part, [_field_error(name, type, error)]) from error
 
 
-def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
+def convert_values(
+    name: str, values: Sequence[str], type: Any, codecs: TypeCodecs | None = None
+) -> list[Any]:
     """Converts all values that the query has for a name.
 
     Args:
         name: The name.
         values: The decoded texts.
         type: The type of each.
+        codecs: As for `convert_value`.
 
     Raises:
         RequestValidationError: 400 if some of them don't fit the type.
         TypeError: If nothing can be converted to the type.
     """
-    _check_type("query", name, type, call="queries")
-    load = _loader(type)
+    _check_type("query", name, type, codecs, call="queries")
+    load = _loader(type, codecs)
     converted: list[Any] = []
     errors: list[FieldError] = []
     for index, value in enumerate(values):
@@ -97,7 +111,13 @@ def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
 
 
 def check_absent_param(
-    name: str, type: Any, pattern: str | None, found: Iterable[str], *, has_default: bool
+    name: str,
+    type: Any,
+    pattern: str | None,
+    found: Iterable[str],
+    *,
+    has_default: bool,
+    codecs: TypeCodecs | None = None,
 ) -> None:
     """Checks that a path parameter without a value may be read.
 
@@ -107,12 +127,13 @@ def check_absent_param(
         pattern: The pattern of the running route, if known.
         found: The parameters of the path.
         has_default: Whether there is a default for it.
+        codecs: As for `convert_value`.
 
     Raises:
         LookupError: If the pattern has no such parameter, or there is no default for it.
         TypeError: If no text can be converted to the type.
     """
-    _check_type("param", name, type)
+    _check_type("param", name, type, codecs)
     names = [*found] if pattern is None else parameter_names(pattern)
     call = f"c.req.param({name!r}, {show_type(type)})"
     if name not in names:
@@ -134,19 +155,26 @@ def parameter_names(pattern: str) -> list[str]:
     return [*dict.fromkeys(name for name in names if name is not None)]
 
 
-def _check_type(part: Part, name: str, type: Any, call: str | None = None) -> None:
+def _check_type(
+    part: Part, name: str, type: Any, codecs: TypeCodecs | None, call: str | None = None
+) -> None:
     """Checks that a single text can be converted to a type.
 
     Raises:
         TypeError: If not.
     """
     try:
-        advice = _describe_mistake(type)
+        advice = _describe_mistake(type, codecs)
     except TypeError:  # metadata in Annotated may be unhashable
-        advice = _describe_mistake.__wrapped__(type)
+        advice = _describe_mistake.__wrapped__(type, codecs)
     if advice is None:
         return
-    if advice is _IS_MANY and part != "query":
+    if advice is _IS_NO_VALUE:
+        for each in _list_choices(type, codecs):
+            if each.__class__.__name__ == "CustomType":
+                kind = each.cls.__name__
+                advice = f"{_IS_NO_VALUE}; or give the app a decoder, Kit(decoders={{{kind}: ...}})"
+    elif advice is _IS_MANY and part != "query":
         advice = _IS_NO_VALUE
     elif advice is _IS_MANY:
         (item,) = get_args(type)[:1] or (str,)
@@ -158,40 +186,50 @@ def _check_type(part: Part, name: str, type: Any, call: str | None = None) -> No
     )
 
 
-def _loader(type: Any) -> Callable[[str], Any]:
+def _loader(type: Any, codecs: TypeCodecs | None) -> Callable[[str], Any]:
     try:
-        return _new_loader(type)
+        return _new_loader(type, codecs)
     except TypeError:  # metadata in Annotated may be unhashable
-        return _new_loader.__wrapped__(type)
+        return _new_loader.__wrapped__(type, codecs)
 
 
 @lru_cache(maxsize=256)
-def _new_loader(type: Any) -> Callable[[str], Any]:
+def _new_loader(type: Any, codecs: TypeCodecs | None) -> Callable[[str], Any]:
     # Here and below: most apps convert nothing.
     from kit.authoring.text_values import text_loader, with_choices
 
-    return text_loader(with_choices(type))
+    return text_loader(with_choices(type, codecs), codecs)
 
 
 @lru_cache(maxsize=256)
-def _describe_mistake(type: Any) -> str | None:
+def _describe_mistake(type: Any, codecs: TypeCodecs | None) -> str | None:
     """Returns why no single text can be converted to a type; None if it can."""
-    from msgspec.inspect import Metadata, UnionType, type_info
-
-    from kit.authoring.text_values import is_scalar, with_choices
+    from kit.authoring.text_values import is_scalar
 
     try:
-        node = type_info(with_choices(type))
+        choices = _list_choices(type, codecs)
     except TypeError:
         return _IS_NO_TYPE
-    while isinstance(node, Metadata):
-        node = node.type
-    choices = node.types if isinstance(node, UnionType) else (node,)
     if any(each.__class__.__name__ in _SINGLE for each in choices):
         return None
-    if any(is_scalar(getattr(each, "cls", None)) for each in choices):
+    decoded = () if codecs is None else codecs.decoders
+    classes = [getattr(each, "cls", None) for each in choices]
+    if any(is_scalar(each) or each in decoded for each in classes):
         return None
-    return _IS_MANY if node.__class__.__name__ in _MANY else _IS_NO_VALUE
+    is_many = len(choices) == 1 and choices[0].__class__.__name__ in _MANY
+    return _IS_MANY if is_many else _IS_NO_VALUE
+
+
+def _list_choices(type: Any, codecs: TypeCodecs | None) -> tuple[Any, ...]:
+    """Returns the members of a union, as msgspec describes them; otherwise the type."""
+    from msgspec.inspect import Metadata, UnionType, type_info
+
+    from kit.authoring.text_values import with_choices
+
+    node = type_info(with_choices(type, codecs))
+    while isinstance(node, Metadata):
+        node = node.type
+    return node.types if isinstance(node, UnionType) else (node,)
 
 
 def _field_error(path: str, kind: Any, error: Exception) -> FieldError:

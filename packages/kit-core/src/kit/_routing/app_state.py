@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kit.http.paths import merge_path
 from kit.interface import is_cacheable
 
-from .error_handlers import ErrorHandlers
+from .error_handlers import ErrorFormat, ErrorHandlers
 
 if TYPE_CHECKING:
+    from kit.authoring.codecs import TypeCodecs
     from kit.interface import HandlerResult
     from kit.lifespan import Lifespan
     from kit.web import Request
@@ -44,6 +45,7 @@ class AppState:
         table: An empty table of routes.
         lifespan: The lifespan; started and stopped with the app.
         limits: Limits for request bodies.
+        codecs: The encoders and decoders.
         strict: Whether `/about` and `/about/` are different paths.
         get_path: Returns the routing path of a request; None for the path of its URL.
         method_not_allowed: Whether a known path with another method gets a 405.
@@ -52,6 +54,7 @@ class AppState:
 
     Attributes:
         base_path: The prefix of every registered path.
+        encode_plainly: See `codecs`.
         on_error: The handlers for exceptions.
         error_handlers: These handlers, then those of the apps that `base_path` was called on,
             innermost first.
@@ -74,7 +77,9 @@ class AppState:
         "_not_found",
         "_prefix",
         "base_path",
+        "codecs",
         "compose",
+        "encode_plainly",
         "error_handlers",
         "find",
         "get_path",
@@ -96,6 +101,7 @@ class AppState:
         table: RouteTable,
         lifespan: Lifespan,
         limits: Limits,
+        codecs: TypeCodecs,
         strict: bool,
         get_path: Callable[[Request], str] | None,
         method_not_allowed: bool,
@@ -105,6 +111,8 @@ class AppState:
         self.table = table
         self.lifespan = lifespan
         self.limits = limits
+        self.codecs = codecs
+        self.encode_plainly = codecs.encode_plainly
         self.strict = strict
         self.get_path = get_path
         self.base_path = "/"
@@ -246,6 +254,17 @@ class AppState:
         for state in self._concerned_by(path):
             if state._not_found is not None:
                 return state._not_found
+        return None
+
+    def error_format_at(self, path: str) -> ErrorFormat | None:
+        """Returns how errors are sent for a path that matches no route; None for the usual.
+
+        Args:
+            path: The routing path.
+        """
+        for state in self._concerned_by(path):
+            if state.on_error.format is not None:
+                return state.on_error.format
         return None
 
     def error_handlers_at(self, path: str) -> tuple[ErrorHandlers, ...]:

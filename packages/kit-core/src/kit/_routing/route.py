@@ -14,6 +14,7 @@ from kit.interface import RouterRoute
 from .error_handlers import ErrorFormat, ErrorHandlers
 
 if TYPE_CHECKING:
+    from kit.interface import Codecs
     from kit.web._limits import Limits
 
 
@@ -25,6 +26,7 @@ class Route(RouterRoute):
         path: The whole pattern, prefix included.
         method: Upper-case method, or `ALL`.
         handler: A handler or middleware.
+        codecs: The encoders and decoders of the app.
 
     Attributes:
         unbound: The original handler and the unsplit pattern, if the handler was bound to the
@@ -39,7 +41,14 @@ class Route(RouterRoute):
 
     __slots__ = ("error_handlers", "limits", "unbound")
 
-    def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        base_path: str,
+        path: str,
+        method: str,
+        handler: Callable[..., Any],
+        codecs: Codecs,
+    ) -> None:
         try:
             wants_next = takes_next(handler, f"{method} {path!r}")
         except TypeError as error:
@@ -53,7 +62,7 @@ class Route(RouterRoute):
 
             if is_bindable(handler):
                 self.unbound = (handler, path)
-                handler = bind(handler, method, path)
+                handler = bind(handler, method, path, codecs)
         super().__init__(base_path, path, method, handler, takes_next=wants_next)
         self.error_handlers: tuple[ErrorHandlers, ...] = ()
         self.limits: tuple[Limits, ...] = ()
@@ -76,11 +85,12 @@ class Route(RouterRoute):
         route.unbound = self.unbound
         return route
 
-    def below(self, prefix: str) -> Route:
+    def below(self, prefix: str, codecs: Codecs) -> Route:
         """Returns the same route as part of another app.
 
         Args:
             prefix: The prefix in the other app.
+            codecs: The encoders and decoders of the other app.
 
         Raises:
             TypeError: If the handler can't be bound there.
@@ -91,7 +101,7 @@ class Route(RouterRoute):
 
             handler, path = self.unbound
             whole = merge_path(prefix, path)
-            route.handler = bind(handler, route.method, whole)
+            route.handler = bind(handler, route.method, whole, codecs)
             route.unbound = (handler, whole)
         return route
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, cast
 
+from kit.authoring.codecs import TypeCodecs
 from kit.http.paths import merge_path
 from kit.web import Headers, Request, RequestInit, Response
 from kit.web._body import peek, put
-from kit.web._json import encode
 from kit.web._streams import close_stream, iterate
 from kit.web._url import text_of_url
 
@@ -17,7 +17,11 @@ RunExits: TypeAlias = Callable[[BaseException | None], Awaitable[None]]
 
 
 def build_request(
-    input: Any, init: RequestInit | None, keywords: Mapping[str, Any], json: Any
+    input: Any,
+    init: RequestInit | None,
+    keywords: Mapping[str, Any],
+    json: Any,
+    codecs: TypeCodecs,
 ) -> Request:
     """Builds a request.
 
@@ -26,6 +30,7 @@ def build_request(
         init: The method, headers and body.
         keywords: The same as keyword arguments; None if not given.
         json: A value to encode as the body; None: no body.
+        codecs: The encoders of the app.
 
     Raises:
         TypeError: If the input is neither a path, a URL nor a request, if a part is given twice,
@@ -51,7 +56,7 @@ def build_request(
     if method in ("GET", "HEAD") and (json is not None or body is not None):
         raise TypeError(f"{call} is a {method} request, which can't have a body: add method='POST'")
     if json is not None:
-        parts["body"] = encode(json)
+        parts["body"] = codecs.encode_json(json)
         parts["headers"] = _headers_of_json(source, parts)
     merged = cast("RequestInit", parts)
     if source is not None:

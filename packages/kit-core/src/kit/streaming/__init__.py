@@ -196,7 +196,8 @@ def stream_sse(
         )
     value = c.req.header("last-event-id")
     # SPEC: WHATWG HTML section 9.2.3: clients send the id as UTF-8; headers are decoded as latin-1.
-    api = SSEStreamingApi(value and value.encode("latin-1").decode("utf-8", "replace"))
+    last_event_id = value and value.encode("latin-1").decode("utf-8", "replace")
+    api = SSEStreamingApi(last_event_id, c.codecs)
     response = _respond(c, "stream_sse", api, callback, on_error, keep_alive)
     set_event_headers(response.headers)
     return response

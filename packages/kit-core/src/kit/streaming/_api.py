@@ -7,9 +7,10 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
+from kit.authoring.codecs import default_codecs
 from kit.http.server_sent_events import check_event_field, check_retry, encode_event
+from kit.interface import Codecs
 from kit.streaming._body import CallbackBody
-from kit.web._json import encode
 from kit.web._streams import Chunk, Stream, close_stream, encode_chunk, iterate
 
 
@@ -127,10 +128,11 @@ class StreamingApi:
 class SSEStreamingApi(StreamingApi):
     """The stream that a callback writes server-sent events to. Created by `stream_sse`."""
 
-    __slots__ = ("_last_event_id",)
+    __slots__ = ("_codecs", "_last_event_id")
 
-    def __init__(self, last_event_id: str | None = None) -> None:
+    def __init__(self, last_event_id: str | None = None, codecs: Codecs | None = None) -> None:
         self._last_event_id = last_event_id
+        self._codecs = codecs or default_codecs()
 
     @property
     def last_event_id(self) -> str | None:
@@ -169,5 +171,5 @@ class SSEStreamingApi(StreamingApi):
             check_event_field("write_sse()", "id", id)
         if retry is not None:
             check_retry("write_sse()", retry)
-        text = data if isinstance(data, str) else encode(data).decode()
+        text = data if isinstance(data, str) else self._codecs.encode_json(data).decode()
         await self.write(encode_event(text, event=event, id=id, retry=retry))

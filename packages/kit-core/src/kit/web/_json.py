@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Encodes and decodes JSON."""
+"""Decodes JSON, and encodes it where no app is known."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from functools import cache, lru_cache, partial
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from kit.authoring.codecs import default_codecs
+
+if TYPE_CHECKING:
+    from kit.authoring.codecs import TypeCodecs
 
 JSONDecodeError = msgspec.DecodeError
 
@@ -16,70 +21,10 @@ MARK = b"\xef\xbb\xbf"
 """The byte order mark, ignored before JSON (RFC 8259 section 8.1)."""
 
 
-def _encode_other(value: Any) -> Any:
-    """Encodes pydantic models, which msgspec doesn't support."""
-    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
-    if dump is not None:
-        return dump(mode="json")
-    raise TypeError(f"{type(value).__module__}.{type(value).__qualname__}")
-
-
-def _encode_model(value: Any, *, by_alias: bool) -> Any:
-    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
-    return _encode_other(value) if dump is None else dump(mode="json", by_alias=by_alias)
-
-
-# PERF: created once, since creating an encoder costs more than encoding a small body.
-encode_plainly = msgspec.json.Encoder(enc_hook=_encode_other).encode
-"""Encodes a value like `encode`, with msgspec's own errors."""
 _decode = msgspec.json.Decoder().decode
 
-
-def encode(value: Any) -> bytes:
-    """Encodes a value as compact JSON in UTF-8.
-
-    Supports dict, list, str, int, float (NaN as null), bool and None, and also dataclasses, msgspec
-    Structs, attrs classes, datetimes, UUIDs, enums, Decimals, and pydantic models.
-
-    Raises:
-        TypeError: If a part of it can't be encoded; the message names its type and place.
-    """
-    try:
-        return encode_plainly(value)
-    except (TypeError, UnicodeEncodeError) as error:
-        _raise_place(value, error)
-        raise
-
-
-def encode_with_aliases(value: Any, by_alias: bool) -> bytes:
-    """Encodes a value like `encode`, with a choice of field names for pydantic models.
-
-    Args:
-        value: The value.
-        by_alias: Whether to write serialization aliases instead of field names.
-
-    Raises:
-        TypeError: As for `encode`.
-    """
-    try:
-        return _encoder_with_aliases(by_alias)(value)
-    except (TypeError, UnicodeEncodeError) as error:
-        _raise_place(value, error)
-        raise
-
-
-@cache
-def _encoder_with_aliases(by_alias: bool) -> Callable[[Any], bytes]:
-    return msgspec.json.Encoder(enc_hook=partial(_encode_model, by_alias=by_alias)).encode
-
-
-def _raise_place(value: Any, error: Exception) -> None:
-    """Raises a TypeError that names the value that can't be encoded and its place, if found."""
-    found = _first_unencodable(value, "$")
-    if found is not None:
-        place, culprit = found
-        what = type(culprit).__qualname__
-        raise TypeError(f"Can't encode {what} as JSON, at {place}: {culprit!r:.100}") from error
+encode = default_codecs().encode_json
+"""Encodes a value as JSON where no app is known."""
 
 
 def decode(data: bytes) -> Any:
@@ -121,37 +66,13 @@ def is_malformed(error: Exception) -> bool:
     return not isinstance(error, msgspec.ValidationError)
 
 
-def _first_unencodable(value: Any, place: str) -> tuple[str, Any] | None:
-    """Returns the path and value of the first part that can't be encoded, depth first; or None."""
-    try:
-        encode_plainly(value)
-    except (TypeError, UnicodeEncodeError):
-        for step, part in _parts(value):
-            found = _first_unencodable(part, place + step)
-            if found is not None:
-                return found
-        return place, value
-    return None
-
-
-def _parts(value: Any) -> Iterable[tuple[str, Any]]:
-    if isinstance(value, dict):
-        return ((f"[{key!r}]", part) for key, part in value.items())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return ((f"[{index}]", part) for index, part in enumerate(value))
-    if isinstance(value, type):
-        return ()
-    dump = getattr(value, "model_dump", None)
-    if dump is not None:
-        return ((f".{name}", part) for name, part in dump(mode="json").items())
-    names: Iterable[str] = getattr(value, "__dataclass_fields__", ())
-    names = names or getattr(value, "__struct_fields__", ())
-    names = names or [field.name for field in getattr(value, "__attrs_attrs__", ())]
-    return ((f".{name}", getattr(value, name)) for name in names)
-
-
-def decode_as(data: bytes, type: Any) -> Any:
+def decode_as(data: bytes, type: Any, codecs: TypeCodecs | None = None) -> Any:
     """Decodes JSON into a value of a type.
+
+    Args:
+        data: The JSON.
+        type: The type.
+        codecs: The codecs of an app with decoders; None: no decoders.
 
     Raises:
         ValueError: If it isn't JSON (with the position), or doesn't fit the type (with the path).
@@ -164,11 +85,11 @@ def decode_as(data: bytes, type: Any) -> Any:
 
         model = find_model(type)
     try:
-        return _decoder(type)(data) if model is None else model.validate_json(data)
+        return _decoder(type, codecs)(data) if model is None else model.validate_json(data)
     except msgspec.ValidationError as error:
         from kit.authoring.whole_numbers import decode_again
 
-        return decode_again(_decoder(type), data, error)
+        return decode_again(_decoder(type, codecs), data, error)
     except ValueError as error:
         decode(data)  # raises an error with the position if it is malformed
         from kit.authoring.models import summary
@@ -176,17 +97,19 @@ def decode_as(data: bytes, type: Any) -> Any:
         raise msgspec.ValidationError(summary(error, model)) from error
 
 
-def _decoder(type: Any) -> Callable[[bytes], Any]:
+def _decoder(type: Any, codecs: TypeCodecs | None) -> Callable[[bytes], Any]:
     try:
-        return _new_decoder(type)
+        return _new_decoder(type, codecs)
     except TypeError:  # metadata in Annotated may be unhashable
-        return _new_decoder.__wrapped__(type)
+        return _new_decoder.__wrapped__(type, codecs)
 
 
 @lru_cache(maxsize=256)
-def _new_decoder(type: Any) -> Callable[[bytes], Any]:
+def _new_decoder(type: Any, codecs: TypeCodecs | None) -> Callable[[bytes], Any]:
     from kit.authoring.models import with_defaults
     from kit.authoring.numerals import checked
+    from kit.authoring.text_values import decode_hook
 
-    decode = msgspec.json.Decoder(type).decode
+    hook = decode_hook(type, is_text=False, codecs=codecs)
+    decode = msgspec.json.Decoder(type, dec_hook=hook).decode
     return with_defaults(checked(decode, type, is_json=True), type)

@@ -20,12 +20,14 @@ from kit.concurrency import DetachedTask, Signal
 from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
 from kit.request import KitRequest
-from kit.web._json import decode, decode_as, encode, is_malformed
+from kit.web._json import decode, decode_as, is_malformed
 
 from ._handshake import Message, Receive, Send
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
+
+    from kit.authoring.codecs import TypeCodecs
 
 T = TypeVar("T")
 
@@ -87,12 +89,14 @@ class WebSocket:
         request: KitRequest,
         protocol: str,
         max_size: int,
+        codecs: TypeCodecs,
     ) -> None:
         self._receive = receive
         self._send = send
         self._request = request
         self._protocol = protocol
         self._max_size = max_size
+        self._codecs = codecs
         self._state = _OPEN
         self._has_ended = False  # whether there is nothing more to receive
         self._has_given_up = False  # whether it was closed without a close frame
@@ -189,7 +193,7 @@ class WebSocket:
             TypeError: If the value can't be encoded; the message names the part and its place.
             WebSocketDisconnectedError: If the connection is closed.
         """
-        await self.send(encode(data).decode())
+        await self.send(self._codecs.encode_json(data).decode())
 
     async def receive(self) -> str | bytes:
         """Waits for the next message.
@@ -226,7 +230,9 @@ class WebSocket:
         message = await self.receive()
         data = message.encode() if isinstance(message, str) else message
         try:
-            return decode(data) if type is None else decode_as(data, type)
+            if type is None:
+                return decode(data)
+            return decode_as(data, type, self._codecs if self._codecs.decoders else None)
         except (ValueError, RecursionError) as error:
             problem = "it is nested too deeply" if isinstance(error, RecursionError) else error
             what = "Malformed" if type is None or is_malformed(error) else "Unexpected"

@@ -34,7 +34,7 @@ from kit.authoring.signatures import (
 from kit.context import B, Context, V, get_scope, switching_protocols
 from kit.http.fields import is_token
 from kit.http.origins import is_own_origin
-from kit.interface import HTTPException
+from kit.interface import Codecs, HTTPException
 from kit.interface.hooks import BindableWebSocket
 from kit.interface.metadata import attach, get_facts
 from kit.interface.websocket import WSEvents
@@ -205,7 +205,7 @@ def _make_upgrade(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, A
             work = await work
 
         def run(receive: Receive, send: Send) -> Awaitable[Exception | None]:
-            ws = WebSocket(receive, send, req, protocol, most)
+            ws = WebSocket(receive, send, req, protocol, most, c.codecs)
             return converse(work, ws, function, cancels)
 
         accept(handshake, run, protocol)
@@ -243,11 +243,11 @@ class _BoundUpgrade:
         if routes:
             route = routes[c.req.route_index]
             place = (route.method, route.path)
-        return (self._bound.get(place) or self.__kit_bind__(*place))(c)
+        return (self._bound.get(place) or self.__kit_bind__(*place, c.codecs))(c)
 
-    def __kit_bind__(self, method: str, pattern: str) -> Any:
+    def __kit_bind__(self, method: str, pattern: str, codecs: Codecs) -> Any:
         """Returns the handshake handler for a route; see `kit.authoring.route_hooks`."""
-        bound = bind(self._handler, method, pattern, websocket=True)
+        bound = bind(self._handler, method, pattern, codecs, websocket=True)
         upgrade = self._bound[method, pattern] = _make_upgrade(bound, bound, self._terms)
         return upgrade
 

@@ -138,7 +138,7 @@ def missing(pyproject: str) -> list[str]:
         try:
             distribution(each.partition("[")[0])
             if each.endswith("[ui]"):
-                distribution("openapi-ui-bundles")
+                distribution("kit-openapi-ui")
         except PackageNotFoundError:
             found.append(each)
     return found

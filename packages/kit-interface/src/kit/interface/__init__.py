@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import plugins
     from ._app import App
+    from ._codecs import Codecs
     from ._context import Cleanup, Context, ExecutionContext, KitRequest
     from ._errors import (
         ClientDisconnectedError,
@@ -58,6 +59,7 @@ __all__ = (
     "BodyProgress",
     "Cleanup",
     "ClientDisconnectedError",
+    "Codecs",
     "Context",
     "ErrorHandler",
     "ExecutionContext",
@@ -98,6 +100,7 @@ __all__ = (
 # Imported at first use, by module: an app needs few of them, and protocols take long to create.
 _NAMES = {
     "_app": "App",
+    "_codecs": "Codecs",
     "_context": "Cleanup Context ExecutionContext KitRequest",
     "_errors": (
         "ClientDisconnectedError HandlerError HTTPException KitError MissingBindingError "

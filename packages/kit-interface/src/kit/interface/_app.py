@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+from ._codecs import Codecs
 from ._context import ExecutionContext
 from ._errors import HTTPException
 from ._router import Router
@@ -32,6 +33,10 @@ class App(Protocol):
     @property
     def get_path(self) -> Callable[[Any], str] | None:
         """A function that returns the routing path of a request; None to use the URL's path."""
+
+    @property
+    def codecs(self) -> Codecs:
+        """The encoders and decoders of the app."""
 
     @property
     def validation_status(self) -> int:

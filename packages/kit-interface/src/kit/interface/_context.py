@@ -7,6 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
+from ._codecs import Codecs
 from ._errors import ValidationTarget
 from ._routes import RouterRoute
 from ._web import Blob, Bytes, FormData, Request, Response
@@ -176,6 +177,10 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
     @property
     def var(self) -> VariablesT_co:
         """Read-only view of the variables set so far."""
+
+    @property
+    def codecs(self) -> Codecs:
+        """The encoders and decoders of the app."""
 
     @property
     def error(self) -> Exception | None:

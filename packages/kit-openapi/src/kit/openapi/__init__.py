@@ -3,8 +3,8 @@
 
 from ._describe import Problem, describe
 from ._document import AppOperation, AppOperations
-from ._serving import RoutingApp
-from ._setup import UI, build_document, find_operations, openapi
+from ._serving import UI, RoutingApp
+from ._setup import build_document, find_operations, openapi
 
 __all__ = (
     "UI",

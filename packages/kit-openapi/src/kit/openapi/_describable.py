@@ -8,17 +8,19 @@ from typing import Any
 from kit.authoring.models import check_union, find_model
 from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import describe_scalar
-from kit.interface import File
+from kit.interface import Codecs, File
 
 # Those of `kit.interface.File`, which another class may have.
 _OF_FILES = ("name", "type", "size", "last_modified", "stream")
 
 
-def check_describable(kind: Any) -> None:
+def check_describable(kind: Any, codecs: Codecs | None = None) -> None:
     """Rejects a type for which there can be no schema.
 
     Args:
         kind: The type. A file, see `kit.interface.File`, may be in it.
+        codecs: The encoders and decoders of the app; None if the app isn't known yet, which may
+            have an encoder for any class.
 
     Raises:
         TypeError: If neither msgspec nor pydantic can describe it. Without msgspec, only the unions
@@ -31,8 +33,15 @@ def check_describable(kind: Any) -> None:
         from msgspec import json
     except ImportError:
         return
+
+    def describe(each: Any) -> dict[str, Any]:
+        has_schema = codecs is None or is_file(each) or each is object or is_part(each)
+        if has_schema or _is_converted(each, codecs):
+            return {"format": "binary"}  # msgspec takes an empty one for none
+        raise TypeError(f"{each!r:.100} isn't a type of data")
+
     try:
-        json.schema_components([kind], schema_hook=_schema_of_file)
+        json.schema_components([kind], schema_hook=describe)
     except Exception as error:
         reason = str(error).partition("\n")[0].rstrip(":")
         if reason.startswith("Encoding objects"):
@@ -40,17 +49,13 @@ def check_describable(kind: Any) -> None:
         raise TypeError(reason) from None
 
 
+def _is_converted(kind: Any, codecs: Any) -> bool:
+    is_known = codecs.find_json_type(kind, is_sent=False) is not None
+    return is_known or describe_scalar(kind) is not None
+
+
 def is_file(kind: Any) -> bool:
     """Returns whether a type is the type of uploaded files."""
     return kind is File or (
         isinstance(kind, type) and all(hasattr(kind, name) for name in _OF_FILES)
     )
-
-
-def _schema_of_file(kind: Any) -> dict[str, Any]:
-    if is_file(kind) or kind is object or is_part(kind):  # all of which have a schema
-        return {"format": "binary"}  # msgspec takes an empty one for none
-    schema = describe_scalar(kind)
-    if schema is not None:
-        return schema
-    raise TypeError(f"{kind!r:.100} isn't a type of data")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from kit.authoring.options import OptionChecks
 from kit.http.fields import is_token
-from kit.interface import Problem
+from kit.interface import Codecs, Problem
 from kit.interface.metadata import attach
 
 from ._describable import check_describable
@@ -126,12 +126,13 @@ def _responses(responses: Any) -> dict[int | str, Any]:
     return dict(responses)
 
 
-def check_described(option: str, value: Any) -> None:
-    """Rejects types that would crash the process when the document is built.
+def check_described(option: str, value: Any, codecs: Codecs | None = None) -> None:
+    """Rejects types that can't be described, or would crash the process.
 
     Args:
         option: The function and its option.
         value: A type, or an object of OpenAPI with types in its `content`; anything else passes.
+        codecs: As for `check_describable`.
 
     Raises:
         TypeError: If it is or contains such a type.
@@ -141,10 +142,10 @@ def check_described(option: str, value: Any) -> None:
         for each in content.values() if isinstance(content, Mapping) else ():
             schema = each.get("schema") if isinstance(each, Mapping) else each
             if not isinstance(schema, Mapping):
-                check_described(option, schema)
+                check_described(option, schema, codecs)
     elif value is not None and not isinstance(value, str):
         try:
-            check_describable(value)
+            check_describable(value, codecs)
         except TypeError as error:
             raise TypeError(f"{option} has {value!r:.100}: {error}") from None
 

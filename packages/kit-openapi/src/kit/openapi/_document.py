@@ -108,7 +108,8 @@ class Documentation:
         self.notes.clear()
         self._found.clear()
         operations = find_operations(self.app, self.base_path, self.notes)
-        schemas = Schemas()
+        codecs = self.app.codecs
+        schemas = Schemas(codecs)
         errors = Errors(self.errors, schemas)
         security = Security(self.security_schemes, self.notes)
         pending = [plan(each, schemas, errors, security) for each in operations]
@@ -136,5 +137,5 @@ class Documentation:
         if used:
             document["components"] = used
         # Tuples, dates etc. in defaults and examples become JSON values.
-        built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document))
+        built: dict[str, Any] = msgspec.json.decode(codecs.encode_json(document))
         return built

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kit.authoring.signatures import describe
-from kit.interface import METHOD_NAME_ALL, App, RouterRoute
+from kit.interface import METHOD_NAME_ALL, App, Codecs, RouterRoute
 from kit.interface.metadata import Facts, get_facts
 from kit.router.patterns import PatternIndex, covers
 
 from ._describable import check_describable
+from ._describe import check_described
 from ._patterns import Template, templates
 from ._source import UNKNOWN, innermost
 
@@ -62,7 +63,7 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
         notes: Receives the omitted routes with the reasons.
 
     Raises:
-        TypeError: If neither msgspec nor pydantic can describe a type that validates a request.
+        TypeError: If nothing can describe a type that validates a request, or that `describe` has.
     """
     middleware: PatternIndex[RouterRoute] = PatternIndex()
     shapes: dict[tuple[str | None, ...], Template] = {}
@@ -70,7 +71,8 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
     found: list[Operation] = []
     for route in app.routes:
         facts = get_facts(route.handler)
-        _check_validated(route, facts)
+        _check_validated(route, facts, app.codecs)
+        _check_described(facts, app.codecs)
         if route.takes_next and not facts.mounted:
             middleware.add(route.path, route)
         elif _is_below(route.path, base_path) and not facts.describes.get("hidden"):
@@ -94,17 +96,23 @@ def _error_type(format: Any) -> Any:
     return get_facts(format).others.get("error_type", UNKNOWN)
 
 
-def _check_validated(route: RouterRoute, facts: Facts) -> None:
+def _check_validated(route: RouterRoute, facts: Facts, codecs: Codecs) -> None:
     for target, kind in facts.validates.items():
         if kind is Any:
             continue
         try:
-            check_describable(kind)
+            check_describable(kind, codecs)
         except TypeError as error:
             raise TypeError(
                 f"attach(validates=...) of {describe(route.handler)} has the type {kind!r:.100} "
                 f"for {target!r}, which neither msgspec nor pydantic can describe: {error}"
             ) from None
+
+
+def _check_described(facts: Facts, codecs: Codecs) -> None:
+    for value in facts.describes.get("responses", {}).values():
+        check_described("describe(responses=...)", value, codecs)
+    check_described("describe(request_body=...)", facts.describes.get("request_body"), codecs)
 
 
 def _operations(

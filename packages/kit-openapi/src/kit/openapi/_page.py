@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import importlib.util
+import os
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -22,7 +22,7 @@ from kit.interface import Context, Response
 from kit.interface.metadata import attach
 
 from ._document import Documentation
-from ._serving import RoutingApp, entity_tag
+from ._serving import UI, RoutingApp, entity_tag
 
 _FOREVER = "public, max-age=31536000, immutable"
 _TYPES = {
@@ -30,7 +30,6 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".png": "image/png",
 }
-_NO_IMAGE = b"data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 _VARIABLE = re.compile(r"\{[^{}]*\}")
 _NOT_IN_POLICIES = re.compile(r"[\s;,]")
 _SCRIPT = "kit-openapi.js"
@@ -43,37 +42,23 @@ class _Interface(NamedTuple):
     """A user interface for documents.
 
     Attributes:
-        folder: Its folder in openapi-ui-bundles.
         scripts: Its scripts.
         styles: Its style sheets.
         icon: Its icon.
-        policy: The sources that it needs in a content security policy besides scripts, styles and
-            requests of its own origin.
-        remote: A remote address in its scripts from which it would load an image.
+        preparation: A script of this package that runs before its own.
+        adds_styles: Whether its scripts add styles, which a policy allows by a nonce.
     """
 
-    folder: str
     scripts: Sequence[str]
     styles: Sequence[str] = ()
     icon: str = ""
-    policy: Mapping[str, str] = {}
-    remote: bytes = b""
+    preparation: str = ""
+    adds_styles: bool = False
 
 
-# RapiDoc has styles in its elements, and Redoc adds some by script: both are inline to a browser.
-_INTERFACES = {
-    "swagger": _Interface(
-        "swagger_ui/vendor", ["swagger-ui-bundle.js"], ["swagger-ui.css"], "favicon-32x32.png"
-    ),
-    "redoc": _Interface(
-        "redoc/vendor",
-        ["redoc.standalone.js"],
-        policy={"worker-src": "blob:", "style-src": "'unsafe-inline'"},
-        remote=b"https://cdn.redoc.ly/redoc/logo-mini.svg",
-    ),
-    "rapidoc": _Interface(
-        "rapidoc/vendor", ["rapidoc-min.js"], policy={"style-src": "'unsafe-inline'"}
-    ),
+_INTERFACES: dict[UI, _Interface] = {
+    "swagger": _Interface(["swagger-ui-bundle.js"], ["swagger-ui.css"], "favicon-32x32.png"),
+    "scalar": _Interface(["standalone.js"], preparation="kit-scalar.js", adds_styles=True),
 }
 
 
@@ -101,14 +86,14 @@ class Pages:
         ui: The user interface.
         path: Path of the document.
         docs: Path of the page.
-        assets: A folder, a URL, or None for openapi-ui-bundles.
+        assets: A folder, a URL, or None for kit-openapi-ui.
 
     Raises:
-        ModuleNotFoundError: If openapi-ui-bundles is needed and not installed.
+        ModuleNotFoundError: If kit-openapi-ui is needed and not installed.
     """
 
     def __init__(
-        self, documented: Documentation, *, ui: str, path: str, docs: str, assets: Path | str | None
+        self, documented: Documentation, *, ui: UI, path: str, docs: str, assets: Path | str | None
     ) -> None:
         self._documented = documented
         self._ui = ui
@@ -118,9 +103,10 @@ class Pages:
         self._url = assets if isinstance(assets, str) else None
         names = [*interface.scripts, *interface.styles, *filter(None, [interface.icon])]
         # None for those of this package.
-        self._sources: dict[str, Path | None] = {_SCRIPT: None, _STYLE: None}
+        own = filter(None, [interface.preparation, _SCRIPT, _STYLE])
+        self._sources: dict[str, Path | None] = dict.fromkeys(own)
         if self._url is None:
-            folder = _bundled(interface.folder) if assets is None else Path(assets)
+            folder = _find_bundled(ui) if assets is None else Path(assets)
             present = [name for name in names if (folder / name).is_file()]
             self._sources.update({name: folder / name for name in present})
             _check_files(folder, [*interface.scripts, *interface.styles])
@@ -154,16 +140,19 @@ class Pages:
         steps = c.req.url.partition("?")[0]
         up = "../" if steps.endswith("/") and self._docs != "/" else ""
         nonce = c.get("secure_headers_nonce")
+        if not isinstance(nonce, str):
+            nonce = os.urandom(16).hex() if self._interface.adds_styles else ""
         headers = {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache"}
         if not c.res.headers.has("content-security-policy"):
-            headers["content-security-policy"] = self._policy()
+            headers["content-security-policy"] = self._policy(nonce)
         return c.body(await self._page(up, nonce), 200, headers)
 
-    async def _page(self, up: str, nonce: Any) -> str:
-        mark = f' nonce="{escape(nonce)}"' if isinstance(nonce, str) else ""
+    async def _page(self, up: str, nonce: str) -> str:
+        mark = f' nonce="{escape(nonce)}"' if nonce else ""
         interface = self._interface
         styles = [await self._link(name, up) for name in (*interface.styles, _STYLE)]
-        scripts = [await self._link(name, up) for name in (*interface.scripts, _SCRIPT)]
+        names = filter(None, [interface.preparation, *interface.scripts, _SCRIPT])
+        scripts = [await self._link(name, up) for name in names]
         icon = '<link rel="icon" href="data:,">\n'
         if interface.icon in self._sources:
             icon = f'<link rel="icon" href="{await self._link(interface.icon, up)}">\n'
@@ -217,12 +206,11 @@ class Pages:
 
     async def _load(self, name: str) -> _File:
         if name not in self._loaded:
-            # In a thread: the largest file has 1.5 MB, and compressing it takes a while.
-            remote = self._interface.remote
-            self._loaded[name] = await to_thread.run_sync(_read, self._sources[name], name, remote)
+            # In a thread: the largest file has 5 MB, and compressing it takes a while.
+            self._loaded[name] = await to_thread.run_sync(_read, self._sources[name], name)
         return self._loaded[name]
 
-    def _policy(self) -> str:
+    def _policy(self, nonce: str) -> str:
         """Returns the policy of the page (CSP Level 3), which allows only what it needs."""
         origins = {_origin(each.get("url", "")) for each in self._documented.servers}
         files_from = _origin(self._url or "")
@@ -230,7 +218,7 @@ class Pages:
         rules = {
             "default-src": "'none'",
             "script-src": own,
-            "style-src": own,
+            "style-src": f"{own} 'nonce-{nonce}'" if self._interface.adds_styles else own,
             "img-src": f"{own} data:",
             "font-src": f"{own} data:",
             "connect-src": " ".join(["'self'", *sorted(origins - {""})]),
@@ -238,19 +226,18 @@ class Pages:
             "form-action": "'none'",
             "frame-ancestors": "'self'",
         }
-        for name, value in self._interface.policy.items():
-            rules[name] = f"{rules.get(name, '')} {value}".strip()
         return "; ".join(f"{name} {value}" for name, value in rules.items())
 
 
-def _bundled(folder: str) -> Path:
-    spec = importlib.util.find_spec("openapi_ui_bundles")
-    if spec is None or not spec.submodule_search_locations:
+def _find_bundled(ui: UI) -> Path:
+    try:
+        from kit.openapi_ui import find_assets
+    except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "openapi(docs=...) needs openapi-ui-bundles, which is not installed: "
+            "openapi(docs=...) needs kit-openapi-ui, which is not installed: "
             "pip install 'kit-openapi[ui]', or pass docs=None for only the document"
-        )
-    return Path(spec.submodule_search_locations[0]) / folder
+        ) from None
+    return find_assets(ui)
 
 
 def _check_files(folder: Path, names: Sequence[str]) -> None:
@@ -259,15 +246,13 @@ def _check_files(folder: Path, names: Sequence[str]) -> None:
             raise ValueError(f"openapi(assets=...) has no file {name!r}: looked in {folder}")
 
 
-def _read(source: Path | None, name: str, remote: bytes) -> _File:
+def _read(source: Path | None, name: str) -> _File:
     # Imported here: an app that starts needs none of it.
     import gzip
     from importlib.resources import files
 
     own = files("kit.openapi") / "_assets" / name
     body = (own if source is None else source).read_bytes()
-    if remote:
-        body = body.replace(remote, _NO_IMAGE)
     packed_file = None if source is None else source.parent / f"{name}.gz"
     if packed_file is not None and packed_file.is_file():
         packed = packed_file.read_bytes()

@@ -168,7 +168,7 @@ def _parameters(pending: PendingOperation, schemas: Schemas) -> list[dict[str, A
     for parameter, number in pending.read:
         if parameter.target != "param":
             schema = schemas.get(number)
-            default = _default(parameter)
+            default = _default(parameter, schemas)
             if default is not None:
                 schema = {**schema, "default": default}
             _add_parameter(found, parameter.target, parameter.name, schema, False, schemas)
@@ -215,12 +215,12 @@ def _is_object(schema: Schema, schemas: Schemas) -> bool:
     return bool(inner) and all(each.get("type") == "object" for each in inner)
 
 
-def _default(parameter: Parameter) -> Any:
+def _default(parameter: Parameter, schemas: Schemas) -> Any:
     """Returns the default of a parameter as a JSON value; None if there is none."""
     if parameter.default is UNKNOWN:
         return None
     try:
-        default = msgspec.to_builtins(parameter.default, str_keys=True)
+        default = schemas.encode_default(parameter.default)
     except Exception:  # e.g. an object that marks an omitted value
         return None
     return default if is_json(default) else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -18,6 +18,7 @@ import msgspec
 from kit.authoring.models import check_union, find_model
 from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import describe_scalar
+from kit.interface import Codecs
 
 from ._defaults import with_json_defaults
 from ._describable import is_file
@@ -30,6 +31,8 @@ Schema: TypeAlias = dict[str, Any]
 PREFIX = "#/components/schemas/"
 _TEMPLATE = PREFIX + "{name}"
 _PYDANTIC_TEMPLATE = PREFIX + "{model}"
+# Stands for the schema of what an encoder returns, by its number, until all are described.
+_ENCODED = "x-kit-encoded"
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
 
 
@@ -69,12 +72,20 @@ RESPONSE = Mode(is_sent=True)
 class Schemas:
     """The schemas of one document.
 
+    Args:
+        codecs: The encoders and decoders of the app.
+
     Attributes:
         components: The shared schemas by name, after `resolve`.
         notes: The types that can't be described.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, codecs: Codecs) -> None:
+        self._codecs = codecs
+        # The types for which classes with an encoder or decoder stand, and their numbers.
+        self._encoded: list[tuple[Any, int]] = []
+        self._has_two_forms = False  # whether some class is received in another form than sent
+        self._is_sent = True  # whether the types that are being described are sent
         self._asked: list[tuple[Any, Mode]] = []
         self._found: list[Schema] = []
         self._kinds: dict[int, Any] = {}
@@ -96,6 +107,7 @@ class Schemas:
 
     def resolve(self) -> None:
         """Describes all requested types."""
+        self._ask_encoded()
         self._found = [{} for _ in self._asked]
         plain: list[int] = []
         models: list[int] = []
@@ -106,11 +118,26 @@ class Schemas:
                 models.append(index)
             elif kind is not Any and self._is_supported(kind):
                 plain.append(index)
-        self._describe_plain(plain)
+        if self._has_two_forms:
+            received = [each for each in plain if not self._asked[each][1].is_sent]
+            self._describe_plain([each for each in plain if each not in received])
+            self._describe_received(received)
+        else:
+            self._describe_plain(plain)
         self._describe_models(models)
+        for schema in [*self.components.values(), *self._found]:
+            self._insert_encoded(schema, ())
         for schema in self.components.values():
             _use_docstring(schema)
         _complete([self.components, self._found])
+
+    def encode_default(self, default: Any) -> Any:
+        """Returns a default as a JSON value.
+
+        Raises:
+            Exception: If JSON can't represent it.
+        """
+        return msgspec.to_builtins(default, str_keys=True, enc_hook=self._codecs.enc_hook)
 
     def get(self, number: int) -> Schema:
         """Returns a requested schema; mostly a reference to a component."""
@@ -153,7 +180,7 @@ class Schemas:
             kinds = [self._kinds[index] for index in indices]
             try:
                 schemas, components = msgspec.json.schema_components(
-                    kinds, schema_hook=self._describe_stranger, ref_template=_TEMPLATE
+                    kinds, schema_hook=self._of_stranger, ref_template=_TEMPLATE
                 )
                 add_formats(kinds, schemas, components)
             except Exception:
@@ -168,25 +195,6 @@ class Schemas:
             self.components.update(components)
             return
 
-    def _describe_stranger(self, kind: Any) -> Schema:
-        """Describes a type that msgspec doesn't support, such as a model in a Struct."""
-        if is_part(kind):
-            return {"description": f"`{kind.__name__}` again"}
-        if kind is object:
-            return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
-        if is_file(kind):
-            return file_schema()
-        if not hasattr(kind, "__pydantic_validator__"):
-            return describe_scalar(kind) or {}
-        adapter: Any = sys.modules["pydantic"].TypeAdapter
-        found, whole = adapter.json_schemas(
-            [(kind, "serialization", adapter(kind))],
-            ref_template=_PYDANTIC_TEMPLATE,
-            schema_generator=_generator([kind], RESPONSE),
-        )
-        merged: Schema = self._merge(found[kind, "serialization"], whole.get("$defs", {}))
-        return merged
-
     def _is_supported(self, kind: Any) -> bool:
         """Returns whether msgspec can inspect a type without crashing the process."""
         try:
@@ -199,17 +207,36 @@ class Schemas:
     def _can_describe(self, index: int) -> bool:
         kind = self._kinds[index]
         try:
-            msgspec.json.schema_components([kind], schema_hook=self._describe_stranger)
+            msgspec.json.schema_components([kind], schema_hook=self._of_stranger)
         except Exception as error:
             self.notes.append(f"{kind!r:.100} has no schema: {error}")
             return False
         return True
 
+    def _ask_encoded(self) -> None:
+        """Requests the types of encoders and decoders, so that all names are resolved together."""
+        for kind in {**self._codecs.encoders, **self._codecs.decoders}:
+            sent, received = (
+                self._codecs.find_json_type(kind, is_sent=is_sent) for is_sent in (True, False)
+            )
+            self._encoded.append((sent, self.ask(sent, RESPONSE)))
+            if received != sent:
+                self._has_two_forms = True
+                self._encoded.append((received, self.ask(received, REQUEST)))
+
+    def _describe_received(self, indices: list[int]) -> None:
+        """Describes types that are received, whose classes may have another form than if sent."""
+        self._is_sent = False
+        for index in indices:
+            self._kinds[index] = with_json_defaults(self._asked[index][0])
+        self._describe_apart([index for index in indices if self._can_describe(index)])
+        self._is_sent = True
+
     def _describe_apart(self, indices: list[int]) -> None:
         for index in indices:
             kind = self._kinds[index]
             (schema,), components = msgspec.json.schema_components(
-                [kind], schema_hook=self._describe_stranger, ref_template=_TEMPLATE
+                [kind], schema_hook=self._of_stranger, ref_template=_TEMPLATE
             )
             add_formats([kind], [schema], components)
             self._found[index] = self._merge(schema, components)
@@ -226,7 +253,7 @@ class Schemas:
     def _describe_models_as(self, indices: list[int], sent_as: Mode) -> None:
         inputs: list[tuple[int, Any, Any]] = []
         plain = [kind for kind, mode in map(self._asked.__getitem__, indices) if mode.is_plain]
-        generator = _generator(plain, sent_as)
+        generator = _generator(plain, sent_as, self._describe_stranger)
         for index in indices:
             kind, asked = self._asked[index]
             mode = "serialization" if asked.is_sent else "validation"
@@ -248,6 +275,53 @@ class Schemas:
         merged = self._merge(found, whole.get("$defs", {}))["found"]
         for (index, _, _), schema in zip(inputs, merged, strict=True):
             self._found[index] = schema
+
+    def _of_stranger(self, kind: Any) -> Schema:
+        """Describes a type that msgspec doesn't support; its schema hook."""
+        return self._describe_stranger(kind, is_sent=self._is_sent)
+
+    def _describe_stranger(self, kind: Any, *, is_sent: bool) -> Schema:
+        if is_part(kind):
+            return {"description": f"`{kind.__name__}` again"}
+        if kind is object:
+            return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
+        if is_file(kind):
+            return file_schema()
+        if hasattr(kind, "__pydantic_validator__"):
+            return self._describe_model_in_plain(kind)
+        encoded = self._codecs.find_json_type(kind, is_sent=is_sent)
+        if encoded is None:
+            return describe_scalar(kind) or {}
+        if encoded is Any:
+            return {"title": kind.__name__}
+        for each, number in self._encoded:
+            if each == encoded:
+                return {_ENCODED: number}
+        return msgspec.json.schema(encoded)
+
+    def _describe_model_in_plain(self, kind: Any) -> Schema:
+        """Describes a pydantic model in a Struct."""
+        adapter: Any = sys.modules["pydantic"].TypeAdapter
+        found, whole = adapter.json_schemas(
+            [(kind, "serialization", adapter(kind))],
+            ref_template=_PYDANTIC_TEMPLATE,
+            schema_generator=_generator([kind], RESPONSE, self._describe_stranger),
+        )
+        merged: Schema = self._merge(found[kind, "serialization"], whole.get("$defs", {}))
+        return merged
+
+    def _insert_encoded(self, value: Any, within: tuple[int, ...]) -> None:
+        """Inserts the schemas of what encoders return."""
+        if isinstance(value, dict):
+            number = value.pop(_ENCODED, None)
+            if number is not None and number not in within:
+                schema = self.get(number)
+                self._insert_encoded(schema, (*within, number))
+                value.update({**schema, **value})
+            value = [*value.values()]
+        if isinstance(value, (list, tuple)):
+            for each in value:
+                self._insert_encoded(each, within)
 
     def _merge(self, schema: Any, components: dict[str, Schema]) -> Any:
         """Adds components; one with a name taken by another schema gets a number."""
@@ -356,16 +430,17 @@ def _is_same(
     return bool(one == other)
 
 
-def _generator(plain: Iterable[Any], mode: Mode) -> Any:
-    """Returns pydantic's generator, with a schema for uploaded files.
+def _generator(plain: Iterable[Any], mode: Mode, describe: Callable[..., Schema]) -> Any:
+    """Returns pydantic's generator, with schemas for uploaded files and classes with an encoder.
 
     Args:
         plain: The types of responses that msgspec encodes.
         mode: How responses are sent.
+        describe: Describes a class that pydantic doesn't know.
     """
 
     def handle(self: Any, schema: Any, error_info: str) -> Any:
-        return file_schema() if is_file(schema.get("cls")) else {}
+        return describe(schema.get("cls"), is_sent=self.mode == "serialization")
 
     members: dict[str, Any] = {
         "handle_invalid_for_json_schema": handle,

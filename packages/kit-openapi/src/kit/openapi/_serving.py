@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from kit.interface import App
+
+UI: TypeAlias = Literal["swagger", "scalar"]
+"""The tools that can show a document: Swagger UI and Scalar."""
 
 
 class RoutingApp(App, Protocol):

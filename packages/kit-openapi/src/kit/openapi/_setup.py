@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeVar, get_args
 from urllib.parse import quote, unquote
 
 from anyio import to_thread
@@ -17,12 +17,9 @@ from kit.interface.metadata import attach, get_facts
 
 from ._document import AppOperations, Documentation
 from ._options import DEFAULT_INFO, check_assets, check_paths, documentation
-from ._serving import RoutingApp, entity_tag
+from ._serving import UI, RoutingApp, entity_tag
 
-__all__ = ("UI", "build_document", "documentations", "find_operations", "openapi")
-
-UI: TypeAlias = Literal["swagger", "redoc", "rapidoc"]
-"""The tools that can show a document: Swagger UI, Redoc and RapiDoc."""
+__all__ = ("build_document", "documentations", "find_operations", "openapi")
 
 _MOST_PREFIXES = 64
 
@@ -59,9 +56,9 @@ def openapi(
         tags: Tag Objects, for their order and descriptions.
         path: Path of the document.
         docs: Path of the page; None for no page.
-        ui: The tool that shows the document: `swagger`, `redoc` or `rapidoc`.
+        ui: The tool that shows the document: `swagger` or `scalar`.
         assets: The files of the page: a folder as `pathlib.Path`, or the URL of a folder that is
-            already served, as str. Default: the package openapi-ui-bundles, which the extra `ui`
+            already served, as str. Default: the package kit-openapi-ui, which the extra `ui`
             installs.
         errors: The type of the bodies that the app's `on_error` returns, or a mapping of media
             types to types. Default: Kit's problem documents, and no body for other errors.
@@ -73,7 +70,7 @@ def openapi(
     Raises:
         TypeError: If an option has the wrong type.
         ValueError: If an option can't be used.
-        ModuleNotFoundError: If the page needs openapi-ui-bundles, but it isn't installed.
+        ModuleNotFoundError: If the page needs kit-openapi-ui, but it isn't installed.
 
     Example:
         ```python
@@ -91,7 +88,7 @@ def openapi(
         security_schemes=security_schemes,
     )
     check_paths(path, docs)
-    OptionChecks("openapi").choice("ui", ui, ("swagger", "redoc", "rapidoc"))
+    OptionChecks("openapi").choice("ui", ui, get_args(UI))
     folder_or_url = check_assets(assets)
     pages = None
     if docs is not None:

@@ -17,11 +17,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from kit.interface import Codecs
+
 from ._ordering import Term
 
 # APPSEC: databases raise errors for greater numbers.
 _MOST_INT = 2**63
 _SIGNATURE_BYTES = 16
+# Before the name of a class that the app has a decoder for.
+_OWN = "own "
 
 
 class CursorError(ValueError):
@@ -55,19 +59,24 @@ class _Written(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 _decode = msgspec.json.Decoder(_Written).decode
 
 
-def encode_cursor(position: Position, terms: Sequence[Term], secret: bytes | None) -> str:
+def encode_cursor(
+    position: Position, terms: Sequence[Term], secret: bytes | None, codecs: Codecs | None
+) -> str:
     """Returns the text of a position.
 
     Args:
         position: The position.
         terms: The order that it is in.
         secret: Signs it, if given.
+        codecs: The encoders and decoders of the app, for values of its own classes.
 
     Raises:
         TypeError: If a value has a type that has no order.
     """
     written = _Written(
-        position.is_backward, _describe(terms), [_encode_value(each) for each in position.values]
+        position.is_backward,
+        _describe(terms),
+        [_encode_value(each, codecs) for each in position.values],
     )
     content = msgspec.json.encode(written)
     if secret is not None:
@@ -75,7 +84,9 @@ def encode_cursor(position: Position, terms: Sequence[Term], secret: bytes | Non
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
-def decode_cursor(text: str, terms: Sequence[Term], secret: bytes | None) -> Position:
+def decode_cursor(
+    text: str, terms: Sequence[Term], secret: bytes | None, codecs: Codecs | None
+) -> Position:
     """Reads the text of a position.
 
     Raises:
@@ -89,7 +100,9 @@ def decode_cursor(text: str, terms: Sequence[Term], secret: bytes | None) -> Pos
             if not hmac.compare_digest(signature, _sign(content, secret)):
                 raise CursorError("Invalid cursor")
         written = _decode(content)
-        values = tuple(None if each is None else _decode_value(*each) for each in written.values)
+        values = tuple(
+            None if each is None else _decode_value(*each, codecs) for each in written.values
+        )
     except CursorError:
         raise
     except (ValueError, ArithmeticError, binascii.Error, RecursionError) as error:
@@ -107,16 +120,26 @@ def _sign(content: bytes, secret: bytes) -> bytes:
     return hmac.digest(secret, content, hashlib.sha256)[:_SIGNATURE_BYTES]
 
 
-def _encode_value(value: Any) -> tuple[str, str] | None:
+def _encode_value(value: Any, codecs: Codecs | None) -> tuple[str, str] | None:
     if value is None:
         return None
     for tag, (kind, encode, _) in _CODECS.items():
         if isinstance(value, kind):
             return tag, encode(value)
-    raise TypeError(f"results can't be sorted by {value!r:.100}, a {type(value).__name__}")
+    name = type(value).__qualname__
+    if codecs is not None and type(value) in codecs.decoders:
+        return _OWN + name, codecs.encode_json(value).decode()
+    raise TypeError(
+        f"results can't be sorted by {value!r:.100}, a {name}: for a class of your own, give the "
+        "app an encoder and a decoder, Kit(encoders=..., decoders=...)"
+    )
 
 
-def _decode_value(tag: str, text: str) -> Any:
+def _decode_value(tag: str, text: str, codecs: Codecs | None) -> Any:
+    if tag.startswith(_OWN) and codecs is not None:
+        for kind in codecs.decoders:
+            if kind.__qualname__ == tag.removeprefix(_OWN):
+                return codecs.dec_hook(kind, msgspec.json.decode(text))
     if tag not in _CODECS:
         raise CursorError("Invalid cursor")
     return _CODECS[tag][2](text)

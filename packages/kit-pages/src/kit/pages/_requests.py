@@ -90,7 +90,8 @@ class PageRequest(Generic[F]):
         return _invalid("cursor", "Invalid cursor")
 
     def _encode(self, values: tuple[Any, ...], *, is_backward: bool) -> str:
-        return encode_cursor(Position(is_backward, values), self.terms, self.pages.secret)
+        codecs = None if self.c is None else self.c.codecs
+        return encode_cursor(Position(is_backward, values), self.terms, self.pages.secret, codecs)
 
 
 @dataclass(frozen=True)
@@ -281,8 +282,9 @@ class CursorPages(_Pages[F]):
         terms = self._read_terms(sort)
         position = None
         if cursor is not None:
+            codecs = None if c is None else c.codecs
             try:
-                position = decode_cursor(cursor, terms, self.secret)
+                position = decode_cursor(cursor, terms, self.secret, codecs)
             except CursorError as error:
                 raise _invalid("cursor", str(error)) from None
         given: Any = filters

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from kit.authoring.models import encode_model
+from kit.authoring.codecs import default_codecs
 
 from ._errors import SessionDataError
 
@@ -18,7 +18,7 @@ EMPTY = b"{}"
 
 _Parts: TypeAlias = dict[str, msgspec.Raw]
 
-_encode = msgspec.json.Encoder(enc_hook=encode_model).encode
+_encode = default_codecs().encode_plainly
 _decode_parts = msgspec.json.Decoder(_Parts).decode
 decode_object = msgspec.json.Decoder(dict[str, Any]).decode
 """Decodes a JSON object; raises `msgspec.DecodeError` for anything else."""

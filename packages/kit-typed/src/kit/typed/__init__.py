@@ -2,6 +2,7 @@
 """Typed endpoints: parameters, bodies and dependencies from annotations."""
 
 from ._depends import Depends
+from ._endpoints import EndpointOptions, Endpoints
 from ._markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
 from ._override import override
 from ._partial import Partial
@@ -13,6 +14,8 @@ __all__ = (
     "Body",
     "Cookie",
     "Depends",
+    "EndpointOptions",
+    "Endpoints",
     "Env",
     "File",
     "Form",
@@ -32,6 +35,8 @@ __all__ = (
 for _class in (
     Body,
     Cookie,
+    EndpointOptions,
+    Endpoints,
     Env,
     File,
     Form,

@@ -54,7 +54,7 @@ class CompiledEndpoint:
         if stream is not None:
             _refuse_early_ends(resolution)
             self._call_endpoint = StreamedCall(
-                resolution.signature, stream, self._call_endpoint, result
+                resolution.signature, stream, self._call_endpoint, result, resolution.codecs
             ).respond
             result = ANYTHING
         self._result = result

@@ -8,7 +8,14 @@ from contextlib import suppress
 from typing import Any
 
 from kit.authoring.route_hooks import find_bound
-from kit.interface import METHOD_NAME_ALL, Context, Problem, RouterRoute, ValidationProblem
+from kit.interface import (
+    METHOD_NAME_ALL,
+    Codecs,
+    Context,
+    Problem,
+    RouterRoute,
+    ValidationProblem,
+)
 from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
 
@@ -33,17 +40,21 @@ class CompiledRoute:
         result: How its results are sent.
         method: The method.
         pattern: The whole pattern.
+        codecs: The encoders and decoders of the app.
 
     Attributes:
         resolution: The sources of its values, without overrides.
         handler: The function that handles its requests.
     """
 
-    def __init__(self, signature: Signature, result: Result, method: str, pattern: str) -> None:
+    def __init__(
+        self, signature: Signature, result: Result, method: str, pattern: str, codecs: Codecs
+    ) -> None:
         self._signature = signature
-        self._result = result
+        self._result = result.bind(codecs)
         self._method = method
         self._pattern = pattern
+        self._codecs = codecs
         self._overrides: list[Mapping[Any, Signature]] = []
         self._provided_before: frozenset[Any] = frozenset()
         self._endpoint = self._compile()
@@ -61,7 +72,7 @@ class CompiledRoute:
 
     def _resolve(self) -> Resolution:
         overrides = {key: value for each in self._overrides for key, value in each.items()}
-        return Resolution(self._signature, self._method, self._pattern, overrides)
+        return Resolution(self._signature, self._method, self._pattern, overrides, self._codecs)
 
     @property
     def cache_keys(self) -> frozenset[Any]:
@@ -197,7 +208,7 @@ class CompiledRoute:
         for source in resolution.sources:
             if source.target not in validates:
                 same = [each for each in resolution.sources if each.target == source.target]
-                validates[source.target] = documented_type(same)
+                validates[source.target] = documented_type(same, self._codecs.decoders)
         if resolution.body is not None:
             validates["json"] = resolution.body.documented_type
             attach(handler, body_required=resolution.body.default is REQUIRED)

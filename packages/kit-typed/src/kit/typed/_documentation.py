@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from importlib import import_module
 from types import UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -48,11 +48,12 @@ class _Entry(NamedTuple):
         return self._replace(default=msgspec.UNSET) if self.is_required else self
 
 
-def documented_type(sources: list[Source]) -> Any:
+def documented_type(sources: list[Source], decoded: Container[type]) -> Any:
     """Returns one type for all values read from a part of the request.
 
     Args:
         sources: The sources that endpoint and dependencies read from this part.
+        decoded: The classes that decoders of the app build.
     """
     first = sources[0]
     if len(sources) == 1 and not (first.is_model and _has_default(first)):
@@ -67,7 +68,7 @@ def documented_type(sources: list[Source]) -> Any:
     return msgspec.defstruct(
         struct_name(first.target, first.signature),
         [
-            (name, entry.kind if _is_describable(entry.kind) else Any, entry.default)
+            (name, entry.kind if _is_describable(entry.kind, decoded) else Any, entry.default)
             for name, entry in names.items()
         ],
         kw_only=True,
@@ -184,25 +185,23 @@ def _inlined(schema: Any, shared: dict[str, Any], within: tuple[str, ...]) -> An
     return rest
 
 
-def _is_describable(kind: Any) -> bool:
+def _is_describable(kind: Any, decoded: Container[type] = ()) -> bool:
+    def describe(each: Any) -> dict[str, Any]:
+        if each in decoded or classify(each) == "file":
+            return {"type": "string"}
+        schema = describe_scalar(each)
+        if schema is None:
+            raise NotImplementedError  # the only error that msgspec takes for an unknown class
+        return schema
+
     try:
         if find_model(kind) is not None:
             return False
         check_union(kind)
-        msgspec.json.schema(kind, schema_hook=_schema_of_file)
+        msgspec.json.schema(kind, schema_hook=describe)
     except Exception:  # such as a union of dates
         return False
     return True
-
-
-def _schema_of_file(kind: Any) -> dict[str, Any]:
-    """A schema hook of msgspec; it must raise NotImplementedError for other types."""
-    schema = describe_scalar(kind)
-    if schema is not None:
-        return schema
-    if classify(kind) != "file":
-        raise NotImplementedError
-    return {"type": "string"}
 
 
 def _default_of_model(field: Any) -> Any:

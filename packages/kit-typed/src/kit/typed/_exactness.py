@@ -19,6 +19,8 @@ from typing import Any, TypeAlias, get_origin
 
 from msgspec import inspect
 
+from kit.interface import Codecs
+
 Check: TypeAlias = Callable[[Any], bool]
 
 _CLASSES: dict[type, tuple[type, ...]] = {
@@ -100,16 +102,18 @@ class Exact:
         return all(map(self, values))
 
 
-def compile_exact(kind: Any) -> Exact:
+def compile_exact(kind: Any, codecs: Codecs | None = None) -> Exact:
     """Compiles the check for a type.
 
     Args:
         kind: A type that msgspec supports.
+        codecs: The encoders of the app; None if the app isn't known yet, which may have an encoder
+            for any class of its own.
 
     Raises:
         TypeError: If msgspec doesn't support it, or takes any items in a part of it.
     """
-    return _Compiler().compile(inspect.type_info(kind))
+    return _Compiler(codecs).compile(inspect.type_info(kind))
 
 
 def find_class(node: Any) -> Any:
@@ -126,7 +130,8 @@ def without_metadata(node: Any) -> Any:
 
 
 class _Compiler:
-    def __init__(self) -> None:
+    def __init__(self, codecs: Codecs | None) -> None:
+        self._codecs = codecs
         self._known: dict[int, Exact] = {}  # a type may contain itself
 
     def compile(self, node: Any) -> Exact:
@@ -144,7 +149,7 @@ class _Compiler:
             for each in node.types:
                 exact.add(self.compile(each))
         elif isinstance(node, inspect.CustomType):
-            _add_custom(exact, node.cls)
+            _add_custom(exact, node.cls, self._codecs)
         elif isinstance(node, inspect.LiteralType):
             is_value = frozenset(node.values).__contains__
             exact.classes.update((type(value), is_value) for value in node.values)
@@ -216,16 +221,24 @@ def _names_of_open_instances(node: Any) -> frozenset[str]:
     return frozenset()
 
 
-def _add_custom(exact: Exact, kind: type) -> None:
+def _add_custom(exact: Exact, kind: type, codecs: Codecs | None) -> None:
     """Adds the values of a class that msgspec doesn't know."""
     if exact.is_any:
         return
-    if issubclass(list, kind) or issubclass(dict, kind) or issubclass(kind, _CONTAINERS):
+    is_container = issubclass(list, kind) or issubclass(dict, kind) or issubclass(kind, _CONTAINERS)
+    if is_container and not _may_have_encoder(kind, codecs):
         raise TypeError(f"nothing checks the items of {kind.__name__}: write list or dict")
     if is_pydantic(kind):
         exact.classes[kind] = None
     else:
         exact.others = (kind,)
+
+
+def _may_have_encoder(kind: type, codecs: Codecs | None) -> bool:
+    """Returns whether an app encodes a class by a function of its own."""
+    if codecs is None:
+        return kind.__module__ not in ("collections", "collections.abc")
+    return any(each is not object and issubclass(kind, each) for each in codecs.encoders)
 
 
 def _is_any(node: Any) -> bool:

@@ -12,6 +12,7 @@ from kit.authoring.route_hooks import find_bound
 from kit.authoring.signatures import copy_names
 from kit.interface import (
     METHOD_NAME_ALL,
+    Codecs,
     Context,
     HTTPException,
     Next,
@@ -39,9 +40,9 @@ class Guard(Dependency):
 
     __kit_takes_next__ = True
 
-    def __kit_bind__(self, method: str, pattern: str) -> _Handler:
+    def __kit_bind__(self, method: str, pattern: str, codecs: Codecs) -> _Handler:
         """Compiles the middleware for a route; see `kit.interface.hooks`."""
-        guard = CompiledGuard(self, self._read(), method, pattern)
+        guard = CompiledGuard(self, self._read(), method, pattern, codecs)
         handler = guard.handler
         handler.__dict__.update(
             __kit_origin__=self.function,
@@ -61,7 +62,7 @@ class Guard(Dependency):
             if isinstance(compiled, CompiledGuard) and compiled.guard is self:
                 handler: _Handler = compiled.handler
                 return handler(c, next)
-        return self.__kit_bind__(route.method, route.path)(c, next)
+        return self.__kit_bind__(route.method, route.path, c.codecs)(c, next)
 
     def _read(self) -> Signature:
         """Returns the signature of a function that takes the value as its only parameter."""
@@ -132,12 +133,15 @@ class CompiledGuard(CompiledRoute):
         signature: A function that takes its value.
         method: The method.
         pattern: The whole pattern.
+        codecs: The encoders and decoders of the app.
     """
 
     _endpoint: GuardEndpoint
 
-    def __init__(self, guard: Guard, signature: Signature, method: str, pattern: str) -> None:
-        super().__init__(signature, ANYTHING, method, pattern)
+    def __init__(
+        self, guard: Guard, signature: Signature, method: str, pattern: str, codecs: Codecs
+    ) -> None:
+        super().__init__(signature, ANYTHING, method, pattern, codecs)
         self.guard = guard
 
         async def handler(c: Context[Any, Any], next: Next) -> Response | None:

@@ -24,7 +24,7 @@ from msgspec import UNSET, Struct
 
 from kit.authoring.models import validation_errors
 from kit.http.media_types import JSON
-from kit.interface import FieldError, RequestValidationError
+from kit.interface import Codecs, FieldError, RequestValidationError
 from kit.validator.schemas import Schema, get_schema
 
 from ._partial_models import REMOVED, Bases, PatchModel, find_partial
@@ -82,20 +82,23 @@ class Partial(Generic[T]):
         raise TypeError("Partial has no fields of its own: write Partial[Model]")
 
     @classmethod
-    def parse(cls, body: bytes | Mapping[str, Any]) -> Self:
+    def parse(cls, body: bytes | Mapping[str, Any], *, codecs: Codecs | None = None) -> Self:
         """Returns the changes in a JSON document, as a request with this body has them.
 
         Args:
             body: The document: JSON, or a mapping of JSON values with the names in JSON.
+            codecs: `app.codecs`, for fields of classes that the app has decoders for.
 
         Raises:
             RequestValidationError: If it doesn't fit the model.
         """
         if "_model" not in cls.__dict__:
             raise TypeError("Partial has no fields of its own: write Partial[Model].parse()")
-        schema = cls.__dict__.get("_schema")
+        schema = cls.__dict__.get("_schema") if codecs is None else None
         if schema is None:
-            schema = cls._schema = get_schema(cls, is_json=True)
+            schema = get_schema(cls, is_json=True, codecs=codecs)
+            if codecs is None:
+                cls._schema = schema
         content = body if isinstance(body, bytes) else msgspec.json.encode(body)
         try:
             changes: Self = schema.load(content)
@@ -441,8 +444,16 @@ def _by_argument(model: PatchModel, values: dict[str, Any]) -> dict[str, Any]:
 
 def _check(hint: Any, value: Any) -> None:
     """Checks the constraints of a merged dict."""
+    # Values of classes that msgspec doesn't know are kept, and have their places as data.
+    kept: list[Any] = []
+
+    def keep(part: Any) -> int:
+        kept.append(part)
+        return len(kept) - 1
+
     try:
-        msgspec.convert(msgspec.to_builtins(value), hint)
+        data = msgspec.to_builtins(value, enc_hook=keep)
+        msgspec.convert(data, hint, dec_hook=lambda _, place: kept[place])
     except msgspec.ValidationError as error:
         wrong = FieldError(path="", message=str(error), type="value_error")
         raise RequestValidationError("json", [wrong]) from error

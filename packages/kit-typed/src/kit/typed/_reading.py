@@ -31,20 +31,28 @@ _SCALARS = (
     *(datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID),
 )
 
+_WITH_SUBCLASSES = (
+    *(str, bytes, int, float, decimal.Decimal),
+    *(datetime.date, datetime.time, datetime.timedelta),
+)
+_EXACT = frozenset({*_WITH_SUBCLASSES, bool, datetime.datetime})
 
-def compile_reading(kind: Any, *, is_whole: bool = False) -> Read:
+
+def compile_reading(kind: Any, *, is_whole: bool = False, encode: Read | None = None) -> Read:
     """Compiles the reading for a type.
 
     Args:
         kind: A type that msgspec supports.
         is_whole: Whether no attribute is left for msgspec to read.
+        encode: Encodes instances of subclasses of str and the like; None to leave them as they are.
 
     Returns:
         Returns the data of a value by the names in JSON, for `msgspec.convert` with
         `from_attributes`. A value that can't be of the type is left as it is, so that msgspec says
         what it expected.
     """
-    return _Compiler(is_whole).compile(inspect.type_info(kind)) or _keep
+    read_plain = _keep if encode is None else partial(_read_plain, encode)
+    return _Compiler(is_whole, read_plain).compile(inspect.type_info(kind)) or _keep
 
 
 @lru_cache(maxsize=1024)
@@ -58,8 +66,9 @@ def find_row(kind: Any) -> Callable[[Any], dict[str, Any]] | None:
 
 
 class _Compiler:
-    def __init__(self, is_whole: bool) -> None:
+    def __init__(self, is_whole: bool, read_plain: Read) -> None:
         self._is_whole = is_whole
+        self._read_plain = read_plain
         self._known: dict[int, list[Read | None]] = {}  # a type may contain itself
 
     def compile(self, node: Any) -> Read | None:
@@ -88,7 +97,12 @@ class _Compiler:
             return partial(_read_parts, [self.compile(each.type) for each in node.fields])
         if hasattr(node, "item_type"):
             return partial(_read_array, self.compile(node.item_type))
-        return None
+        return self._plain_reading
+
+    @property
+    def _plain_reading(self) -> Read | None:
+        """The reading of values that are neither objects nor arrays; None to leave them."""
+        return None if self._read_plain is _keep else self._read_plain
 
     def _compile_fields(self, node: Any) -> dict[str, Read]:
         """Returns the readings of fields by their names in JSON, where there is one."""
@@ -115,8 +129,10 @@ class _Compiler:
             if hasattr(each, "item_type") or isinstance(each, _OF_PARTS)
         ]
         if not (objects or dicts or arrays):
-            return None
-        return partial(_read_member, objects, [*dicts, None][0], [*arrays, None][0])
+            return self._plain_reading
+        return partial(
+            _read_member, objects, [*dicts, None][0], [*arrays, None][0], self._read_plain
+        )
 
 
 _OF_PARTS = (inspect.TupleType, inspect.NamedTupleType)
@@ -209,6 +225,14 @@ def _keep(value: Any) -> Any:
     return value
 
 
+def _read_plain(encode: Read, value: Any) -> Any:
+    """Returns a value of a class that msgspec knows in place of an instance of a subclass."""
+    kind = type(value)
+    if kind in _EXACT or not isinstance(value, _WITH_SUBCLASSES):
+        return value
+    return value.value if isinstance(value, enum.Enum) else encode(value)
+
+
 def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
@@ -266,11 +290,15 @@ def _read_parts(readings: list[Read | None], value: Any) -> Any:
 
 
 def _read_member(
-    objects: list[_Object], read_dict: Read | None, read_array: Read | None, value: Any
+    objects: list[_Object],
+    read_dict: Read | None,
+    read_array: Read | None,
+    read_plain: Read,
+    value: Any,
 ) -> Any:
     """Reads a value of a union: an instance of a member as this member, others by their kind."""
     if isinstance(value, _SCALARS):
-        return value
+        return read_plain(value)
     kind: Any = type(value)
     matching = [each for each in objects if isinstance(value, each.kind)]
     if matching:

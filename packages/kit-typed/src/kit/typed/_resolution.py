@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from kit.interface import ValidationTarget
+from kit.authoring.text_values import with_choices
+from kit.interface import Codecs, ValidationTarget
 from kit.router.patterns import parse_parameter, split_pattern
 
 from ._calls import MANAGED, Arguments, ContextValue, DependencyCall
@@ -50,6 +51,7 @@ class Resolution:
         method: Upper-case method of the route, or `ALL`.
         pattern: Its whole pattern.
         overrides: Functions that replace dependencies.
+        codecs: The encoders and decoders of the app.
 
     Attributes:
         sources: The parts that are read from the request, except a JSON body.
@@ -73,6 +75,7 @@ class Resolution:
         method: str,
         pattern: str,
         overrides: Mapping[Any, Signature],
+        codecs: Codecs,
     ) -> None:
         self.signature = signature
         self.method = method
@@ -87,6 +90,7 @@ class Resolution:
         self.takes_context = False
         self.functions: set[Any] = set()
         self._overrides = overrides
+        self.codecs = codecs
         self._in_path = dict(read_parameters(pattern))
         self._locals = {"c"}
         self._provided: dict[Any, DependencyCall] = {}
@@ -94,9 +98,9 @@ class Resolution:
         self.arguments, _ = self._arguments(signature, "function")
         if self.body is not None:
             self._check_bodies(self.body)
-            self.body.finish()
+            self.body.finish(codecs)
         for source in self.sources:
-            source.finish()
+            source.finish(codecs)
         for source in self.sources:
             if source.is_model:
                 same = [each.names for each in self.sources if each.target == source.target]
@@ -142,7 +146,7 @@ class Resolution:
             return self._value(signature, parameter, parameter.marker)
         if is_connection(parameter):
             return self._connection(signature, parameter)
-        kind = classify(parameter.annotation)
+        kind = classify(parameter.annotation, self.codecs.decoders)
         if kind == "context" and parameter.marker is None:
             self.takes_context = True
             return "c"
@@ -313,7 +317,8 @@ class Resolution:
         signature.refuse(
             f"the parameter {name!r} has the type {shown}, which can't be read from a request: "
             f"write {name}: Annotated[{shown}, Depends(function)] for what a function provides, "
-            "with Env() in place of Depends() for a value of c.env, or Var() for a variable"
+            "with Env() in place of Depends() for a value of c.env, or Var() for a variable; or "
+            f"give the app a decoder: Kit(decoders={{{shown}: function}})"
         )
 
     def _add_to_source(
@@ -386,10 +391,12 @@ class Resolution:
         return field.local
 
     def _field(self, signature: Signature, parameter: Parameter, target: ValidationTarget) -> Field:
+        decoded = self.codecs.decoders
+        kind = parameter.annotation
         return Field(
             name=parameter.name,
             key=_key(parameter, target),
-            annotation=parameter.annotation,
+            annotation=with_choices(kind, self.codecs) if decoded else kind,
             default=parameter.default,
             takes_list=takes_many(parameter.annotation),
             signature=signature,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from types import UnionType
 from typing import Annotated, Any, Literal, Never, NoReturn, Union, get_args, get_origin
 
@@ -32,7 +33,10 @@ def describe_responses(returns: Any, status: int | None) -> dict[int, Any]:
 
 
 def find_data_type(kind: Any) -> Any:
-    """Returns a type without None and without responses; None if nothing else is in it."""
+    """Returns a type without None and without responses; None if nothing else is in it.
+
+    A deque is a list.
+    """
     inner, metadata = split(kind)
     if (value := aliased(inner)) is not None and (allows_none(value) or _has_response(value)):
         inner = value
@@ -46,6 +50,8 @@ def find_data_type(kind: Any) -> Any:
         data = Union[members] if members else None  # noqa: UP007
     elif inner in (type(None), NoReturn, Never) or _is_response(inner):
         return None
+    elif deque in (inner, origin):  # sent as a list, but msgspec doesn't know what it holds
+        data = list[held[0]] if held else list  # type: ignore[valid-type]
     if data is None or not metadata:
         return data
     return Annotated[(data, *metadata)]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
@@ -15,6 +16,8 @@ import msgspec
 
 from kit.authoring.models import find_model, summary
 from kit.authoring.signatures import describe
+from kit.authoring.text_values import decode_hook
+from kit.interface import Codecs
 
 from ._exactness import Exact, compile_exact, is_pydantic
 from ._reading import compile_reading, find_row
@@ -73,6 +76,7 @@ class Result(NamedTuple):
         is_unchanged: Whether a value is sent as it is.
         convert: Returns what is sent for any other result, or None if it is the result itself.
         allows_none: Whether None is a result.
+        rebind: Returns it for the encoders and decoders of an app; None if these change nothing.
     """
 
     status: int | None
@@ -81,6 +85,15 @@ class Result(NamedTuple):
     is_unchanged: Callable[[Any], bool]
     convert: Convert | None
     allows_none: bool
+    rebind: Callable[[Codecs], Result] | None = None
+
+    def bind(self, codecs: Codecs) -> Result:
+        """Returns how the results are sent in an app.
+
+        Args:
+            codecs: The encoders and decoders of the app.
+        """
+        return self if self.rebind is None else self.rebind(codecs)
 
     def apply(self, value: Any) -> Any:
         """Returns what is sent for a value.
@@ -99,7 +112,7 @@ ANYTHING = Result(None, ResultOptions(), _DATA, Exact(), None, allows_none=True)
 
 
 def compile_result(signature: Signature, status: int | None, options: ResultOptions) -> Result:
-    """Compiles how the results of an endpoint are sent.
+    """Compiles how the results of an endpoint are sent, before the app is known; see `bind`.
 
     Args:
         signature: The endpoint, with the type that it declares, or that of the items it yields.
@@ -124,17 +137,26 @@ def compile_result(signature: Signature, status: int | None, options: ResultOpti
     _check_options(signature, options, converter)
     place, name = describe(signature.function), show(declared)
 
-    def convert(value: Any) -> Any:
-        try:
-            return converter.convert(value)
-        except Exception as error:  # also of properties, validators and __post_init__
-            raise ResponseValidationError(
-                f"@typed {place}: a result of the class {type(value).__qualname__} isn't the "
-                f"declared {name}: {_describe_problem(error)}"
-            ) from error
+    def create(converter: _Converter) -> Result:
+        def convert(value: Any) -> Any:
+            try:
+                return converter.convert(value)
+            except Exception as error:  # also of properties, validators and __post_init__
+                raise ResponseValidationError(
+                    f"@typed {place}: a result of the class {type(value).__qualname__} isn't the "
+                    f"declared {name}: {_describe_problem(error)}"
+                ) from error
 
-    exact = converter.exact
-    return Result(status, options, exact.unchecked, exact, convert, allows_none(declared))
+        exact = converter.exact
+        return Result(status, options, exact.unchecked, exact, convert, allows_none(declared))
+
+    def rebind(codecs: Codecs) -> Result:
+        try:
+            return create(converter.bind(codecs))
+        except TypeError as error:
+            signature.refuse(f"its result can't be checked against {show(kind)}: {error}")
+
+    return create(converter)._replace(rebind=rebind)
 
 
 def _find_awaited(declared: Any) -> Any:
@@ -173,6 +195,14 @@ class _Converter:
         """
         raise ValueError("no data is declared")
 
+    def bind(self, codecs: Codecs) -> _Converter:
+        """Returns the converter for the encoders and decoders of an app.
+
+        Raises:
+            TypeError: If nothing checks a class that has no encoder.
+        """
+        return self
+
 
 class _PydanticConverter(_Converter):
     """Converts with pydantic, which sends only the fields of the declared model."""
@@ -196,6 +226,12 @@ class _PydanticConverter(_Converter):
         # Otherwise, a field that holds something else is sent with all its contents.
         return msgspec.Raw(self._encode(value, warnings="error", **self._options))
 
+    def bind(self, codecs: Codecs) -> _Converter:
+        bound = copy.copy(self)
+        if "fallback" in inspect.signature(self._encode).parameters:  # since pydantic 2.11
+            bound._options = {**self._options, "fallback": codecs.enc_hook}
+        return bound
+
 
 def _is_flat(kind: Any) -> bool:
     """Returns whether a type is a model whose fields hold no other models."""
@@ -206,11 +242,14 @@ def _is_flat(kind: Any) -> bool:
 class _MsgspecConverter(_Converter):
     """Converts to Structs, dataclasses, TypedDicts, attrs classes and what contains them."""
 
-    def __init__(self, kind: Any) -> None:
-        super().__init__(compile_exact(kind))
+    def __init__(self, kind: Any, codecs: Codecs | None = None) -> None:
+        super().__init__(compile_exact(kind, codecs))
+        self._kind = kind
         self._read = compile_reading(kind)
-        self._read_whole = compile_reading(kind, is_whole=True)
-        self._convert = partial(msgspec.convert, type=kind, dec_hook=_convert_other)
+        encode = None if codecs is None else codecs.enc_hook
+        self._read_whole = compile_reading(kind, is_whole=True, encode=encode)
+        hook = partial(_convert_other, decode_hook(kind, is_text=False, codecs=codecs))
+        self._convert = partial(msgspec.convert, type=kind, dec_hook=hook)
 
     def convert(self, value: Any) -> Any:
         if self.exact(value):
@@ -218,8 +257,12 @@ class _MsgspecConverter(_Converter):
         try:
             return self._convert(self._read(value), from_attributes=True)
         except msgspec.ValidationError:
-            self._read_whole(value)  # says why an attribute can't be read, which isn't absent
-            raise
+            # This says why an attribute can't be read, which isn't absent. And it encodes what
+            # msgspec doesn't take for a str or a datetime, such as an instance of a subclass.
+            return self._convert(self._read_whole(value), from_attributes=True)
+
+    def bind(self, codecs: Codecs) -> _Converter:
+        return _MsgspecConverter(self._kind, codecs)
 
 
 class _UnionConverter(_Converter):
@@ -232,6 +275,14 @@ class _UnionConverter(_Converter):
             converter = _find_converter(each, options)
             self.exact.add(converter.exact)
             self._members.append((get_origin(each) or each, converter))
+
+    def bind(self, codecs: Codecs) -> _Converter:
+        bound = copy.copy(self)
+        bound.exact = Exact()
+        bound._members = [(kind, each.bind(codecs)) for kind, each in self._members]
+        for _, member in bound._members:
+            bound.exact.add(member.exact)
+        return bound
 
     def convert(self, value: Any) -> Any:
         if self.exact(value):
@@ -257,6 +308,9 @@ class _ItemsConverter(_Converter):
         super().__init__(Exact())
         self._item = item
         self._is_dict = is_dict
+
+    def bind(self, codecs: Codecs) -> _Converter:
+        return _ItemsConverter(self._item.bind(codecs), is_dict=self._is_dict)
 
     def convert(self, value: Any) -> Any:
         convert = self._item.convert
@@ -325,10 +379,11 @@ def _as_input(value: Any, as_row: Convert | None) -> Any:
     return value
 
 
-def _convert_other(kind: type, value: Any) -> Any:
+def _convert_other(decode: Callable[[Any, Any], Any] | None, kind: type, value: Any) -> Any:
     """Converts to a class that msgspec doesn't support: a `dec_hook`."""
     if not is_pydantic(kind):
-        return value  # msgspec checks its class
+        # msgspec checks its class.
+        return value if decode is None or isinstance(value, kind) else decode(kind, value)
     adapter = import_module("pydantic").TypeAdapter(kind)
     value = adapter.validate_python(value, from_attributes=True)
     if type(value) is kind:

@@ -18,9 +18,9 @@ from msgspec import inspect
 
 from kit.authoring.models import check_union, find_model
 from kit.authoring.recursive_types import is_part
-from kit.authoring.text_values import decode_hook, is_scalar
+from kit.authoring.text_values import is_scalar
 from kit.http.media_types import is_json, media_type
-from kit.interface import ValidationTarget
+from kit.interface import Codecs, ValidationTarget
 from kit.validator.schemas import ObjectNames, Schema, check_objects, get_schema
 
 from ._markers import Dependency, Env, Marker, Var
@@ -195,20 +195,20 @@ class Source:
         names = (name for field in self.schema.fields for name in field[:2])
         return frozenset(name for name in names if name is not None)
 
-    def finish(self) -> None:
+    def finish(self, codecs: Codecs) -> None:
         """Creates the type, now that all fields are known."""
         for field in self.fields:
             kind = field.annotation
             if self.is_model and field.default is not REQUIRED:
                 kind = without_none(kind)
-            _check_decodable(field, kind)
+            _check_decodable(field, kind, codecs)
         if self.is_model:
             self.type = kind
         elif self.fields[0].is_read_by_pydantic:  # then all are; see `takes`
             self.type = _pydantic_model(self.target, self.fields, self.signature)
         else:
             self.type = _struct(self.target, self.fields, self.signature)
-        self.schema = _schema(self.fields[0], self.type, is_json=False)
+        self.schema = _schema(self.fields[0], self.type, codecs, is_json=False)
         self.objects = self.schema.objects if self.target in ("query", "form") else None
         try:
             check_objects(self.schema, self.target)
@@ -285,10 +285,10 @@ class JsonBody:
         """The type for the documentation: with None if the body is optional."""
         return self.type if self.default is REQUIRED else self.type | None
 
-    def finish(self) -> None:
+    def finish(self, codecs: Codecs) -> None:
         """Creates the type, now that all fields are known."""
         for field in self.fields:
-            _check_decodable(field, field.annotation)
+            _check_decodable(field, field.annotation, codecs)
         self.default = REQUIRED if self.embed else self.fields[0].default
         if self.embed and any(field.is_read_by_pydantic for field in self.fields):
             self.type = _pydantic_model("json", self.fields, self.signature)
@@ -297,7 +297,7 @@ class JsonBody:
         else:
             self.type = self.fields[0].annotation
         self.is_absent_if_null = self.default is not REQUIRED and not allows_none(self.type)
-        self.schema = _schema(self.fields[0], self.type, is_json=True)
+        self.schema = _schema(self.fields[0], self.type, codecs, is_json=True)
         if not self.embed and is_partial(self.type):
             self.media_types = MEDIA_TYPES
             self.accepts = lambda content_type: media_type(content_type) in MEDIA_TYPES
@@ -378,14 +378,14 @@ def struct_name(target: str, signature: Signature) -> str:
     return "".join(words) or "Values"
 
 
-def _schema(field: Field, kind: Any, *, is_json: bool) -> Schema:
+def _schema(field: Field, kind: Any, codecs: Codecs, *, is_json: bool) -> Schema:
     try:
-        return get_schema(kind, is_json=is_json)
+        return get_schema(kind, is_json=is_json, codecs=codecs)
     except Exception as error:
         _refuse(field, error)
 
 
-def _check_decodable(field: Field, kind: Any) -> None:
+def _check_decodable(field: Field, kind: Any, codecs: Codecs) -> None:
     """Rejects a type that can't be built from text or JSON, with the name of the parameter."""
     _check_fields(field, kind)
     try:
@@ -393,13 +393,19 @@ def _check_decodable(field: Field, kind: Any) -> None:
             return
         check_union(kind)
         node = inspect.type_info(kind)
-        msgspec.json.Decoder(kind, dec_hook=decode_hook(kind, is_text=False))
+        msgspec.json.Decoder(kind)
     except Exception as error:
         _refuse(field, error)
     if not field.is_file:
-        unknown = next(_unknown(node, set()), None)
-        if unknown is not None:
-            _refuse(field, f"neither msgspec nor pydantic can decode {unknown.__qualname__}")
+        for each in _unknown(node, set()):
+            if each in codecs.decoders:
+                continue
+            name = each.__qualname__
+            _refuse(
+                field,
+                f"neither msgspec nor pydantic can decode {name}: give the app a decoder, "
+                f"Kit(decoders={{{name}: function}})",
+            )
 
 
 def _check_fields(field: Field, kind: Any) -> None:

@@ -20,13 +20,12 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 
 from kit.authoring.maybe_await import settle
-from kit.authoring.models import encode_model
 from kit.authoring.signatures import describe, is_generator
 from kit.authoring.vary import depend_on
 from kit.http.media_types import EVENT_STREAM, JSON_LINES, choose_media_type
 from kit.http.server_sent_events import encode_event, set_event_headers
 from kit.http.vary import add_vary
-from kit.interface import Context, HTTPException, Response, is_response
+from kit.interface import Codecs, Context, HTTPException, Response, is_response
 
 from ._item_stream import ItemStream
 from ._results import Result
@@ -184,6 +183,7 @@ class StreamedCall:
         stream: What it streams.
         call: Calls it with values by their local names.
         result: How the items are sent, and the status of the response.
+        codecs: The encoders of the app.
     """
 
     def __init__(
@@ -192,10 +192,11 @@ class StreamedCall:
         stream: StreamType,
         call: Callable[[dict[str, Any]], Any],
         result: Result,
+        codecs: Codecs,
     ) -> None:
         self._function = signature.function
         self._stream = stream
-        self._encode = msgspec.json.Encoder(enc_hook=encode_model).encode
+        self._encode = codecs.encode_json
         self._result = result
         self._call = call
         self._status = result.status

@@ -23,7 +23,7 @@ from kit.authoring.maybe_await import is_awaitable
 from kit.authoring.models import check_union
 from kit.authoring.options import OptionChecks
 from kit.authoring.signatures import copy_names, describe
-from kit.interface import METHOD_NAME_ALL, Context, Response
+from kit.interface import METHOD_NAME_ALL, Codecs, Context, Response
 from kit.interface.metadata import get_facts
 
 from ._compiled_route import CompiledRoute
@@ -86,10 +86,10 @@ class Typed(Generic[P, R]):
         response = bound(c)
         return cast("Response | None", await response if _is_later(response) else response)
 
-    async def _answer_at(self, c: Context[Any, Any], *place: str) -> Response | None:
-        bound = self._made.get(place)
+    async def _answer_at(self, c: Context[Any, Any], method: str, pattern: str) -> Response | None:
+        bound = self._made.get((method, pattern))
         if bound is None:
-            bound = self._made[place] = self.__kit_bind__(*place)
+            bound = self._made[method, pattern] = self.__kit_bind__(method, pattern, c.codecs)
         response = bound(c)
         return cast("Response | None", await response if _is_later(response) else response)
 
@@ -97,7 +97,9 @@ class Typed(Generic[P, R]):
         """Returns the function, for dependencies that are also endpoints."""
         return self._function
 
-    def __kit_bind__(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
+    def __kit_bind__(
+        self, method: str, pattern: str, codecs: Codecs
+    ) -> Callable[[Context[Any, Any]], Any]:
         """Compiles the handler for a route; see `kit.authoring.route_hooks`."""
         signature = self._signature
         if signature.connections:
@@ -106,10 +108,10 @@ class Typed(Generic[P, R]):
                 f"above accepts ({method} {pattern!r}): write @upgrade_websocket, imported from "
                 "kit.websocket, between the route and @typed"
             )
-        return self._bound_to(method, pattern)
+        return self._bound_to(method, pattern, codecs)
 
     def __kit_bind_websocket__(
-        self, method: str, pattern: str
+        self, method: str, pattern: str, codecs: Codecs
     ) -> Callable[[Context[Any, Any]], Any]:
         """Compiles the handler of connections for a route; see `kit.authoring.route_hooks`."""
         signature = self._signature
@@ -123,10 +125,12 @@ class Typed(Generic[P, R]):
                 f"it is registered for {method} ({pattern!r}), but the handshake of a WebSocket is "
                 "a GET request: write @app.get()"
             )
-        return self._bound_to("GET", pattern)
+        return self._bound_to("GET", pattern, codecs)
 
-    def _bound_to(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
-        route = CompiledRoute(self._signature, self._result, method, pattern)
+    def _bound_to(
+        self, method: str, pattern: str, codecs: Codecs
+    ) -> Callable[[Context[Any, Any]], Any]:
+        route = CompiledRoute(self._signature, self._result, method, pattern, codecs)
         handler = route.handler
         handler.__dict__.update(
             __wrapped__=self,

@@ -11,7 +11,7 @@ import enum
 import types
 import uuid
 from collections import abc
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from importlib import import_module
 from typing import (
     Annotated,
@@ -112,31 +112,38 @@ def inner_metadata(annotation: Any, seen: tuple[Any, ...] = ()) -> Iterator[Any]
         yield from inner_metadata(kind, seen)
 
 
-def classify(annotation: Any) -> Kind:
+def classify(annotation: Any, decoded: Container[type] = ()) -> Kind:
     """Returns the kind of value of an annotation.
 
     `single` is built from one string, `many` from several; `object` has named fields, or contains
     such objects.
+
+    Args:
+        annotation: The annotation.
+        decoded: The classes that decoders of the app build from a string.
     """
     origin = get_origin(annotation)
     if origin is Annotated:
         kind, *metadata = get_args(annotation)
         if any(map(is_json_text, metadata)):
             return "single"
-        found = classify(kind)
+        found = classify(kind, decoded)
         # Its metadata may have a validator that builds a value of any class.
         return "single" if found == "unknown" and find_model(annotation) is not None else found
     behind = annotation.__supertype__ if isinstance(annotation, NewType) else aliased(annotation)
     if behind is not None:
-        return classify(behind)
+        return classify(behind, decoded)
     if origin is Literal:
         return "single"
     if origin in (Union, types.UnionType):
-        return _kind_of_union({classify(each) for each in get_args(annotation) if each is not None})
+        held = [each for each in get_args(annotation) if each is not None]
+        return _kind_of_union({classify(each, decoded) for each in held})
     kind = annotation if origin is None else origin
     if annotation is None:
         return "single"
-    return _kind_of_class(kind, get_args(annotation)) if isinstance(kind, type) else "unknown"
+    if not isinstance(kind, type):
+        return "unknown"
+    return "single" if kind in decoded else _kind_of_class(kind, get_args(annotation), decoded)
 
 
 def _kind_of_union(kinds: set[Kind]) -> Kind:
@@ -146,7 +153,7 @@ def _kind_of_union(kinds: set[Kind]) -> Kind:
     return "single"
 
 
-def _kind_of_class(kind: type, arguments: tuple[Any, ...]) -> Kind:
+def _kind_of_class(kind: type, arguments: tuple[Any, ...], decoded: Container[type]) -> Kind:
     if _has(kind, _WEBSOCKET):
         return "websocket"
     if is_typed_dict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
@@ -154,7 +161,7 @@ def _kind_of_class(kind: type, arguments: tuple[Any, ...]) -> Kind:
     if kind in _MAPPINGS or kind is msgspec.Raw or is_part(kind):
         return "object"
     if issubclass(kind, _MANY) or kind in _MANY_ABSTRACT:
-        inner = _kind_of_union({classify(each) for each in arguments if each is not ...})
+        inner = _kind_of_union({classify(each, decoded) for each in arguments if each is not ...})
         return "many" if inner == "single" else inner
     if issubclass(kind, _SINGLE) or is_scalar(kind) or is_read_by_pydantic(kind):
         return "single"

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NewType, TypeAlias, get_args, get_origin, overload
 
+from kit.authoring.codecs import find_decodable, find_unknown
 from kit.authoring.maybe_await import settle
 from kit.authoring.signatures import accepts, describe_signature
 from kit.authoring.vary import depend_on
@@ -15,6 +16,7 @@ from kit.cookie import get_cookie
 from kit.http.media_types import JSON, is_json, media_type
 from kit.interface import (
     AsyncMiddleware,
+    Codecs,
     Context,
     FieldError,
     Next,
@@ -97,8 +99,15 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
             f"validator() has no target {target!r}: expected one of {', '.join(_TARGETS)}"
         )
     is_type = _is_type(fn_or_type)
-    schema = _schema(target, fn_or_type) if is_type else None
-    read = _by_function(target, fn_or_type) if schema is None else _by_schema(target, schema)
+    schema: Schema | None = None
+    if is_type and not find_unknown(fn_or_type):
+        schema = _schema(target, fn_or_type)
+    if not is_type:
+        read = _by_function(target, fn_or_type)
+    elif schema is None or find_decodable(fn_or_type):
+        read = _by_app(target, fn_or_type)
+    else:
+        read = _by_schema(target, schema)
 
     async def validator(c: Context[Any, Any], next: Next) -> Response | None:
         data = await read(c)
@@ -108,7 +117,7 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
         await next()
         return None
 
-    if schema is not None:
+    if is_type:
         return attach(
             validator,
             validates={target: fn_or_type},
@@ -117,7 +126,7 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
             else {400: ValidationProblem},
             # A missing body is validated as `{}`, so None as a type doesn't make it optional.
             body_required=not _fits(schema, b"{}")
-            if target == "json" and _fits(schema, b"null")
+            if schema is not None and target == "json" and _fits(schema, b"null")
             else None,
         )
     own = get_facts(fn_or_type)
@@ -178,9 +187,9 @@ def _has_json(c: Context[Any, Any]) -> bool:
     return is_json(c.req.header("content-type"))
 
 
-def _schema(target: ValidationTarget, kind: Any) -> Schema:
+def _schema(target: ValidationTarget, kind: Any, codecs: Codecs | None = None) -> Schema:
     try:
-        schema = get_schema(kind, is_json=target == "json")
+        schema = get_schema(kind, is_json=target == "json", codecs=codecs)
         check_objects(schema, target)
         return schema
     except Exception as error:
@@ -196,6 +205,30 @@ def _fits(schema: Schema, data: bytes) -> bool:
     except Exception:  # including those of the type's own code
         return False
     return True
+
+
+def _by_app(target: ValidationTarget, kind: Any) -> _Reader:
+    """Reads a type with classes that only decoders of an app can build, or with files."""
+    unknown = find_unknown(kind) if target == "json" else []  # a form may have files
+    if kind not in unknown:
+        _schema(target, kind)  # so that other problems are found now
+    readers: dict[Codecs, _Reader] = {}
+
+    async def read(c: Context[Any, Any]) -> Any:
+        codecs = c.codecs
+        reader = readers.get(codecs)
+        if reader is None:
+            for each in unknown:
+                if each not in codecs.decoders:
+                    name = each.__qualname__
+                    raise TypeError(
+                        f"validator({target!r}, {kind!r:.100}): neither msgspec nor pydantic can "
+                        f"decode {name}: give the app a decoder, Kit(decoders={{{name}: function}})"
+                    )
+            reader = readers[codecs] = _by_schema(target, _schema(target, kind, codecs))
+        return await reader(c)
+
+    return read
 
 
 def _by_schema(target: ValidationTarget, schema: Schema) -> _Reader:

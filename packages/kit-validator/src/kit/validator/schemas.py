@@ -42,7 +42,7 @@ from kit.authoring.numerals import checked, is_of_collisions
 from kit.authoring.recursive_types import with_parts, without_recursion
 from kit.authoring.text_values import decode_hook, has_no_comma, is_scalar, text_loader
 from kit.authoring.whole_numbers import decode_again, with_integers
-from kit.interface import FieldError, HTTPException, ValidationTarget
+from kit.interface import Codecs, FieldError, HTTPException, ValidationTarget
 
 from ._object_names import (
     ObjectNames,
@@ -189,12 +189,13 @@ class Schema(NamedTuple):
         return ", ".join(sorted({each.header for each in self.fields if each.header}))
 
 
-def get_schema(kind: Any, *, is_json: bool) -> Schema:
+def get_schema(kind: Any, *, is_json: bool, codecs: Codecs | None = None) -> Schema:
     """Returns the schema of a type.
 
     Args:
         kind: A type that msgspec or pydantic supports.
         is_json: Whether its values are built from JSON, or else from names and values.
+        codecs: The decoders of an app, for classes that msgspec doesn't know.
 
     Raises:
         TypeError: If the type can't be built from such data.
@@ -208,10 +209,10 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
     kind = without_recursion(kind)
     check_union(kind)
     node = bare(inspect.type_info(kind))
-    if isinstance(node, inspect.CustomType) and not (node.cls is object or is_scalar(node.cls)):
+    if isinstance(node, inspect.CustomType) and not _is_known(node.cls, codecs):
         raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
-        hook = with_parts(decode_hook(kind, is_text=False))
+        hook = with_parts(decode_hook(kind, is_text=False, codecs=codecs))
         decoder = msgspec.json.Decoder(kind, dec_hook=hook)
         decode = checked(decoder.decode, kind, is_json=True)
         return Schema(
@@ -223,10 +224,10 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
             ),
         )
     if _is_array(node):
-        node, load = _by_name(node)
+        node, load = _by_name(node, codecs)
         load = checked(load, kind, is_json=False)
     else:
-        load = text_loader(kind)
+        load = text_loader(kind, codecs)
     choices = [bare(each) for each in node.types] if is_union(node) else [node]
     if not any(isinstance(each, _NAMED) for each in choices):
         raise TypeError("it has no fields with names")
@@ -251,6 +252,11 @@ def get_schema(kind: Any, *, is_json: bool) -> Schema:
         ),
         find_objects(node),
     )
+
+
+def _is_known(kind: type, codecs: Codecs | None) -> bool:
+    is_decoded = codecs is not None and kind in codecs.decoders
+    return is_decoded or kind is object or is_scalar(kind)
 
 
 def check_objects(schema: Schema, target: ValidationTarget) -> None:
@@ -398,8 +404,12 @@ def _is_array(node: Any) -> bool:
     return isinstance(node, kinds) and not is_object(node)
 
 
-def _by_name(node: Any) -> tuple[inspect.Type, Callable[[Any], Any]]:
+def _by_name(node: Any, codecs: Codecs | None) -> tuple[inspect.Type, Callable[[Any], Any]]:
     """Builds named tuples and array-like Structs from names, which msgspec doesn't support.
+
+    Args:
+        node: The type.
+        codecs: The decoders of an app.
 
     Returns:
         The type of the data, and a function that builds a value from them.
@@ -412,7 +422,7 @@ def _by_name(node: Any) -> tuple[inspect.Type, Callable[[Any], Any]]:
         kw_only=True,
     )
     keep_if_unsafe(twin, hints.values())
-    load_twin = text_loader(twin)
+    load_twin = text_loader(twin, codecs)
 
     def load(values: Mapping[str, Any]) -> Any:
         return kind(**msgspec.structs.asdict(load_twin(values)))

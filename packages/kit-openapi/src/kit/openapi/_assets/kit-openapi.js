@@ -5,7 +5,6 @@
 (async () => {
   const element = document.getElementById("docs");
   const { ui, document: address, root, servers } = element.dataset;
-  const nonce = document.currentScript?.nonce || document.querySelector("script[nonce]")?.nonce;
 
   const fail = (text) => {
     const paragraph = document.createElement("p");
@@ -35,6 +34,10 @@
   }
 
   if (ui === "swagger") {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+    dark.addEventListener("change", follow);
+    follow();
     window.ui = SwaggerUIBundle({
       spec: described,
       domNode: element,
@@ -42,26 +45,31 @@
       displayRequestDuration: true,
       persistAuthorization: true,
       tryItOutEnabled: true,
+      // Swagger UI takes lines of JSON for a file, and shows "[object Blob]".
+      responseInterceptor: async (response) => {
+        if (response.data instanceof Blob && /\bjsonl\b/.test(response.headers["content-type"])) {
+          response.text = response.data = await response.data.text();
+        }
+        return response;
+      },
       // The validator of swagger.io would be asked over the network.
       validatorUrl: null,
     });
-  } else if (ui === "redoc") {
-    Redoc.init(described, { nonce, hideDownloadButton: false, untrustedSpec: true }, element);
   } else {
-    const shown = document.createElement("rapi-doc");
-    const attributes = {
-      "load-fonts": "false",
-      "render-style": "read",
-      "schema-style": "table",
-      "show-header": "false",
-      "allow-spec-url-load": "false",
-      "allow-spec-file-load": "false",
-    };
-    for (const [name, value] of Object.entries(attributes)) {
-      shown.setAttribute(name, value);
-    }
-    element.replaceWith(shown);
-    await customElements.whenDefined("rapi-doc");
-    await shown.loadSpec(described);
+    // It would take the text for browsers without JavaScript for its own.
+    element.replaceChildren();
+    window.ui = Scalar.createApiReference(element, {
+      content: described,
+      persistAuth: true,
+      // All that would call other hosts: fonts, a proxy, a chat, a registry, counting of visits.
+      withDefaultFonts: false,
+      proxyUrl: "",
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      hideClientButton: true,
+      showDeveloperTools: "never",
+      telemetry: false,
+      externalUrls: { dashboardUrl: "", registryUrl: "", proxyUrl: "", apiBaseUrl: "" },
+    });
   }
 })();
