@@ -153,6 +153,14 @@ def test_a_handler_without_a_route() -> None:
         app.path_to(anything)
 
 
+def test_an_encoder_of_the_app_makes_text_of_its_class() -> None:
+    class Key:
+        number = 7
+
+    app = Kit(encoders={Key: lambda key: f"k{key.number}"}).get("/books/:id", read_book)
+    assert app.path_to(read_book, id=Key(), query={"other": [Key()]}) == "/books/k7?other=k7"
+
+
 def test_middleware_has_no_path() -> None:
     async def guard(c: Context, next: Any) -> None:
         await next()

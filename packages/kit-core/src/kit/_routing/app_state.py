@@ -325,7 +325,7 @@ class AppState:
             Exception: The exception of a bound handler's check; see `kit.authoring.route_hooks`.
         """
         self.check_pending()
-        self.table.check_links()
+        self.table.check_links(self.codecs.enc_hook)
         self.table.check_bound()
 
     def path_to(self, handler: Any, query: Any, values: Mapping[str, Any]) -> str:
@@ -335,7 +335,7 @@ class AppState:
                 "path_to() can't be used in an app with a get_path: its patterns aren't the paths "
                 "of URLs, so write the path"
             )
-        return self.table.links().path_to(handler, query, values)
+        return self.table.links(self.codecs.enc_hook).path_to(handler, query, values)
 
     def _first_match(self, method: str, path: str) -> tuple[Any, Run]:
         self.check()

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
 from enum import Enum
@@ -35,13 +36,15 @@ class Links:
 
     Args:
         routes: The routes.
+        encode: Encodes a value of another class, see `TypeCodecs.enc_hook`.
 
     Attributes:
         count: The number of routes.
     """
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    def __init__(self, routes: Iterable[Route], encode: Callable[[Any], Any]) -> None:
         self.count = 0
+        self._encode = encode
         self._registered: dict[Any, list[Route]] = {}
         self._wrapped: dict[Any, list[Route]] = {}
         self._named: dict[str, list[tuple[str, Route]]] = {}
@@ -117,9 +120,11 @@ class Links:
         if query is not None and not isinstance(query, Mapping):
             values, query = {**values, "query": query}, None  # the value of a parameter
         texts = {
-            name: _text_or_list(name, value) for name, value in values.items() if value is not None
+            name: _text_or_list(name, value, self._encode)
+            for name, value in values.items()
+            if value is not None
         }
-        pairs = _query(query)
+        pairs = _query(query, self._encode)
         found: dict[str, str] = {}
         errors: list[Exception] = []
         for pattern, route in routes.items():
@@ -209,7 +214,7 @@ def _name(handler: Any) -> Any:
     return getattr(handler, "__qualname__", None) and getattr(handler, "__name__", None)
 
 
-def _query(query: Any) -> Query:
+def _query(query: Any, encode: Callable[[Any], Any]) -> Query:
     if query is None:
         return []
     pairs: Query = []
@@ -217,18 +222,18 @@ def _query(query: Any) -> Query:
         if not isinstance(name, str):
             raise TypeError(f"path_to(query=...) has the name {name!r:.100}, expected a str")
         if value is not None:
-            text = _text_or_list(name, value)
+            text = _text_or_list(name, value, encode)
             pairs += [(name, each) for each in (text if isinstance(text, list) else [text])]
     return pairs
 
 
-def _text_or_list(name: str, value: Any) -> str | list[str]:
+def _text_or_list(name: str, value: Any, encode: Callable[[Any], Any]) -> str | list[str]:
     if isinstance(value, (list, tuple)):
-        return [_text(name, each) for each in value]
-    return _text(name, value)
+        return [_text(name, each, encode) for each in value]
+    return _text(name, value, encode)
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: Any, encode: Callable[[Any], Any]) -> str:
     """Returns the text of a value, as it is read from paths and queries.
 
     Raises:
@@ -248,6 +253,10 @@ def _text(name: str, value: Any) -> str:
         return str(fspath(value))
     if type(value).__module__ in _MODULES_OF_TEXTS:
         return str(value)
+    with suppress(TypeError):  # the class has no encoder
+        encoded = encode(value)
+        if isinstance(encoded, (str, int, float)):
+            return _text(name, encoded, encode)
     raise TypeError(
         f"path_to({name}=...) takes a str, a number, a date or the like, not {value!r:.100}"
     )

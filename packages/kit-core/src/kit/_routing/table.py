@@ -116,8 +116,11 @@ class RouteTable:
             self._methods = frozenset(route.method for route in self.routes)
         return self._methods
 
-    def links(self) -> Links:
+    def links(self, encode: Callable[[Any], Any]) -> Links:
         """Returns the routes by their handlers.
+
+        Args:
+            encode: See `Links`.
 
         Raises:
             RuntimeError: If the app is part of another one, whose prefix its paths lack.
@@ -130,11 +133,14 @@ class RouteTable:
         if self._links is None or self._links.count != len(self.routes):
             from .links import Links  # PERF: many apps have no links
 
-            self._links = Links(self.routes)
+            self._links = Links(self.routes, encode)
         return self._links
 
-    def check_links(self) -> None:
+    def check_links(self, encode: Callable[[Any], Any]) -> None:
         """Checks that the handlers given to `link` have routes.
+
+        Args:
+            encode: See `Links`.
 
         Raises:
             LookupError: If one has none.
@@ -143,7 +149,7 @@ class RouteTable:
             return
         for handler, place in self.linked:
             try:
-                self.links().find(handler)
+                self.links(encode).find(handler)
             except LookupError as error:
                 raise LookupError(f"{place}: {error}") from None
 
