@@ -332,7 +332,7 @@ def test_endless_typed_stream(make: Make, accept: str, first: bytes) -> None:
 
     with make(Kit().get("/", numbers)) as client:
         body: Any = client.get(headers={"accept": accept}).body
-        assert next(body) == first
+        assert next(body).startswith(first)
         body.close()
         assert trace == ["closed"]
         next(client.get(headers={"accept": accept}).body)
