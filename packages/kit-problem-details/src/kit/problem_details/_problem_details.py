@@ -10,10 +10,10 @@ from urllib.parse import urljoin, urlsplit
 from kit.authoring.maybe_await import plain_result
 from kit.authoring.options import OptionChecks
 from kit.http.media_types import media_type
-from kit.interface import App, Context, HTTPException, Problem, ProblemError
+from kit.interface import AnyContext, App, Context, HTTPException, Problem, ProblemError
 from kit.interface.metadata import attach
 
-ToProblem: TypeAlias = Callable[[Any, Context[Any, Any]], ProblemError]
+ToProblem: TypeAlias = Callable[[Any, AnyContext], ProblemError]
 """Returns the problem for an exception: `to_problem(error, c)`."""
 
 _check = OptionChecks("problem_details")
