@@ -247,7 +247,12 @@ class _Pages(Generic[F]):
         return limit
 
     def _read_conditions(self, filters: Any) -> tuple[Condition, ...]:
-        return () if filters is None else list_conditions(self.filters, filters)
+        found = () if filters is None else list_conditions(self.filters, filters)
+        for each in found:
+            values = each.value if isinstance(each.value, (list, tuple, set, frozenset)) else ()
+            if any(map(_is_too_great, (each.value, *values))):
+                raise _invalid(each.name, "Integer value out of range")
+        return found
 
 
 class CursorPages(_Pages[F]):
@@ -503,6 +508,11 @@ def _has_field(model: Any, name: str) -> bool:
     marks = (getattr(model, mark, ()) for mark in _MARKS_OF_FIELDS)
     named = ({getattr(each, "name", each) for each in fields} for fields in marks)
     return hasattr(model, name) or any(name in names for names in named)
+
+
+def _is_too_great(value: Any) -> bool:
+    # APPSEC: databases raise errors for greater numbers.
+    return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
 def _invalid(name: str, message: str) -> RequestValidationError:
