@@ -28,7 +28,7 @@ from ._parsing import (
 )
 
 if TYPE_CHECKING:
-    from ._covering import PatternIndex, covers
+    from ._covering import PatternIndex, covers, may_overlap
     from ._expressions import Traits, traits
     from ._foreign import check_syntax
     from ._literals import literal_in_paths, unescape_literal
@@ -47,6 +47,7 @@ __all__ = (
     "expand_optional",
     "first_stretch",
     "literal_in_paths",
+    "may_overlap",
     "parse_parameter",
     "parse_segment",
     "split_pattern",
@@ -68,6 +69,7 @@ _LATER = {
     "covers": "_covering",
     "first_stretch": "_whole",
     "literal_in_paths": "_literals",
+    "may_overlap": "_covering",
     "traits": "_expressions",
     "unescape_literal": "_literals",
 }
