@@ -237,6 +237,9 @@ async def test_a_check_that_returns_nothing_true_refuses() -> None:
     def is_admin(user: Annotated[User | None, Depends(find_user)]) -> bool:
         return user and "admin" in user.roles  # type: ignore[return-value]
 
+    async def yielding(user: Annotated[User | None, Depends(find_user)]) -> AsyncIterator[bool]:
+        yield user and "admin" in user.roles  # type: ignore[misc]
+
     def refuse() -> bool | Response:
         return Response("no", status=402)
 
@@ -244,7 +247,9 @@ async def test_a_check_that_returns_nothing_true_refuses() -> None:
     app.get("/", use=Depends(is_admin))(lambda c: c.text("passed"))
     app.get("/refused", use=Depends(refuse))(lambda c: c.text("passed"))
     app.get("/closed", use=Depends(is_admin, scope="function"))(lambda c: c.text("passed"))
+    app.get("/yielding", use=Depends(yielding))(lambda c: c.text("passed"))
     names = ("", "bob", "ada")
+    assert [await status(app, f"/yielding?name={name}") for name in names] == [403, 403, 200]
     assert [await status(app, f"/?name={name}") for name in names] == [403, 403, 200]
     assert [await status(app, f"/closed?name={name}") for name in names] == [403, 403, 200]
     assert await status(app, "/refused") == 402

@@ -3,9 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import AsyncExitStack
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args, get_origin
 
 from kit.authoring.caller_frame import find_caller_frame
 from kit.authoring.route_hooks import find_bound
@@ -29,7 +40,13 @@ from ._resolution import Resolution, read_parameters
 from ._results import ANYTHING
 from ._shared_values import find_provided, find_shared
 from ._signature import REQUIRED, Parameter, Provider, Signature, read_signature, unwrapped
-from ._types import find_classes
+from ._types import find_classes, split
+
+# What yields or awaits the value of a guard; its type is the first argument.
+_PROVIDERS = (
+    *(AsyncIterator, AsyncIterable, AsyncGenerator),
+    *(Iterator, Iterable, Generator, Awaitable),
+)
 
 _Handler: TypeAlias = Callable[[Context[Any, Any], Next], Awaitable[Response | None]]
 
@@ -251,7 +268,10 @@ def find_refusal_of_check(value: Any) -> Response | None:
 
 
 def _returns_bool(signature: Signature) -> bool:
-    return bool in (find_classes(signature.returns) or ())
+    returns, _ = split(signature.returns)
+    if get_origin(returns) in _PROVIDERS:
+        (returns, *_) = get_args(returns)
+    return bool in (find_classes(returns) or ())
 
 
 def _may_meet(pattern: str, path: str, name: str) -> bool:
