@@ -349,6 +349,7 @@ def test_numbers_and_their_links(run: Callable[..., Any]) -> None:
         ("cursor=%E4%B8%AD", "cursor", "Invalid cursor"),
         ("since=x", "since", "int"),
         (f"since={2**63}", "since", "out of range"),
+        ("named=a%00", "named", "NUL"),
         (f"years=1&years={-(2**63) - 1}", "years", "out of range"),
     ],
 )

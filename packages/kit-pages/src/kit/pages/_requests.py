@@ -23,6 +23,7 @@ from ._results import NumberedPage, Page
 F = TypeVar("F")
 T = TypeVar("T")
 
+_LISTS = (list, tuple, set, frozenset)
 # APPSEC: the offset has to fit into the integers of databases, whatever the limit.
 _LAST_PAGE = 2**31
 _MOST_LIMIT = 2**31
@@ -249,9 +250,9 @@ class _Pages(Generic[F]):
     def _read_conditions(self, filters: Any) -> tuple[Condition, ...]:
         found = () if filters is None else list_conditions(self.filters, filters)
         for each in found:
-            values = each.value if isinstance(each.value, (list, tuple, set, frozenset)) else ()
-            if any(map(_is_too_great, (each.value, *values))):
-                raise _invalid(each.name, "Integer value out of range")
+            values = each.value if isinstance(each.value, _LISTS) else (each.value,)
+            for value in values:
+                _check_storable(each.name, value)
         return found
 
 
@@ -510,9 +511,12 @@ def _has_field(model: Any, name: str) -> bool:
     return hasattr(model, name) or any(name in names for names in named)
 
 
-def _is_too_great(value: Any) -> bool:
-    # APPSEC: databases raise errors for greater numbers.
-    return isinstance(value, int) and not -(2**63) <= value < 2**63
+def _check_storable(name: str, value: Any) -> None:
+    """Rejects what no database can compare with its values: their drivers raise errors."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise _invalid(name, "Integer value out of range")
+    if isinstance(value, str) and "\0" in value:
+        raise _invalid(name, "Text must not contain NUL")
 
 
 def _invalid(name: str, message: str) -> RequestValidationError:
