@@ -373,6 +373,9 @@ def test_numbers_and_their_links(run: Callable[..., Any]) -> None:
         ("cursor=nonsense", "cursor", "Invalid cursor"),
         ("cursor=%E4%B8%AD", "cursor", "Invalid cursor"),
         ("since=x", "since", "int"),
+        (f"since={2**63}", "since", "out of range"),
+        ("named=a%00", "named", "NUL"),
+        (f"years=1&years={-(2**63) - 1}", "years", "out of range"),
     ],
 )
 def test_invalid_requests(run: Callable[..., Any], query: str, path: str, words: str) -> None:
@@ -633,6 +636,31 @@ def test_enumerations_and_floats(session: Session) -> None:
     cursor = write_cursor(False, "color,id", [["e", "GREEN"], ["i", "1"]])
     with pytest.raises(RequestValidationError, match="Invalid cursor"):
         paginate_sync(session, select(BookRow), pages(sort="color", cursor=cursor))
+
+
+class NoteRow(Base):
+    __tablename__ = "note"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    is_read: Mapped[bool | None]
+
+
+@pytest.mark.parametrize("sort", ["is_read", "-is_read"])
+def test_booleans(session: Session, sort: str) -> None:
+    session.add_all(NoteRow(is_read=each) for each in (True, False, None, True, None, False))
+    session.flush()
+    pages = cursor_pages(NoteRow, sort=["is_read"], limit=1)
+    seen = walk_rows(session, select(NoteRow), pages, sort=sort)
+    assert sorted(each.id for each in seen) == [1, 2, 3, 4, 5, 6]
+    session.query(NoteRow).delete()
+
+
+def test_a_bool_in_place_of_a_number_is_refused(session: Session) -> None:
+    pages = cursor_pages(NoteRow)
+    with pytest.raises(RequestValidationError, match="Invalid cursor"):
+        paginate_sync(
+            session, select(NoteRow), pages(cursor=write_cursor(False, "id", [["b", "1"]]))
+        )
 
 
 def test_conditions_of_the_statement_stay(session: Session) -> None:

@@ -38,6 +38,7 @@ def test_public_names() -> None:
         "expand_optional",
         "first_stretch",
         "literal_in_paths",
+        "may_overlap",
         "parse_parameter",
         "parse_segment",
         "path_builders",

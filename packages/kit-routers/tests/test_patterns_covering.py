@@ -10,7 +10,7 @@ import re
 import pytest
 
 from kit.router import TrieRouter
-from kit.router.patterns import PatternIndex, covers
+from kit.router.patterns import PatternIndex, covers, may_overlap
 
 
 @pytest.mark.parametrize(
@@ -140,6 +140,35 @@ def test_true_is_what_the_router_does() -> None:
             missed = taken[special] - taken[general]
             assert not missed, f"{general} does not cover {special}: {sorted(missed)}"
     assert count > 1000
+
+
+def test_patterns_that_may_not_overlap_share_no_path() -> None:
+    made = make_patterns()
+    taken = {pattern: matches(pattern) for pattern in made}
+    apart = [pair for pair in itertools.permutations(made, 2) if not may_overlap(*pair)]
+    assert len(apart) > 1000
+    for one, other in apart:
+        assert not taken[one] & taken[other], (one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("/a/:x/c", "/a/:id/:rest", True),
+        ("/a/*/c", "/a/b/:rest", True),
+        ("/a/*/c", "/a/b/d", False),
+        ("/a/*", "/:n{a|b}/:id", True),
+        ("/c/*", "/:n{a|b}/:id", False),
+        ("/a/:x", "/a/:x/b", False),
+        ("/a/:x", "/a/", False),
+        ("/a/:x?", "/a", True),
+        ("/a/:n{.+}/b", "/a/c/d", True),
+        ("/a/*", "/a", True),
+    ],
+)
+def test_may_overlap(one: str, other: str, expected: bool) -> None:
+    assert may_overlap(one, other) is expected
+    assert may_overlap(other, one) is expected
 
 
 def test_a_pattern_covers_itself() -> None:

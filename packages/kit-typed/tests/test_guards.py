@@ -230,6 +230,33 @@ async def test_results() -> None:
         assert await text(app, f"/?kind={kind}") == "passed"
 
 
+async def test_a_check_that_returns_nothing_true_refuses() -> None:
+    def find_user(name: str = "") -> User | None:
+        return USERS.get(name)
+
+    def is_admin(user: Annotated[User | None, Depends(find_user)]) -> bool:
+        return user and "admin" in user.roles  # type: ignore[return-value]
+
+    async def yielding(user: Annotated[User | None, Depends(find_user)]) -> AsyncIterator[bool]:
+        yield user and "admin" in user.roles  # type: ignore[misc]
+
+    def refuse() -> bool | Response:
+        return Response("no", status=402)
+
+    app = Kit()
+    app.get("/", use=Depends(is_admin))(lambda c: c.text("passed"))
+    app.get("/refused", use=Depends(refuse))(lambda c: c.text("passed"))
+    app.get("/closed", use=Depends(is_admin, scope="function"))(lambda c: c.text("passed"))
+    app.get("/yielding", use=Depends(yielding))(lambda c: c.text("passed"))
+    names = ("", "bob", "ada")
+    assert [await status(app, f"/yielding?name={name}") for name in names] == [403, 403, 200]
+    assert [await status(app, f"/?name={name}") for name in names] == [403, 403, 200]
+    assert [await status(app, f"/closed?name={name}") for name in names] == [403, 403, 200]
+    assert await status(app, "/refused") == 402
+    with override(app, {is_admin: lambda: None}):
+        assert await status(app, "/") == 200
+
+
 async def test_any_exception_refuses() -> None:
     def fail() -> None:
         raise KeyError("bug")
@@ -698,6 +725,39 @@ async def test_a_parameter_of_the_path_is_never_read_from_the_query() -> None:
     app.get("/books/:book_id", lambda c: c.text(c.req.param("book_id")))
     with pytest.raises(TypeError, match=r"'book_id' is read from the query.*'/books/:book_id'"):
         await app.request("/books/1?book_id=2")
+
+    for guarded, path, url in (
+        ("/books/:name/parts", "/books/:book_id/:part", "/books/1/parts"),
+        ("/books/*/parts", "/books/:book_id/:part?", "/books/1/parts"),
+        ("/books/*", "/:kind{books|maps}/:book_id", "/books/1"),
+        ("/:rest{.+}", "/books/:book_id", "/books/1"),
+    ):
+        app = Kit()
+        app.use(guarded, Depends(check_owner))
+        app.get(path, lambda c: c.text(c.req.param("book_id")))
+        with pytest.raises(TypeError, match="'book_id' is read from the query"):
+            await app.request(f"{url}?book_id=2")
+    # The guard's pattern has determined the parameter, or never guards the route.
+    for guarded, path, url in (
+        ("/books/mine/*", "/books/:book_id/parts", "/books/mine/parts"),
+        ("/maps/*", "/books/:book_id", "/maps"),
+    ):
+        app = Kit()
+        app.use(guarded, Depends(check_owner))
+        app.get(path, lambda c: c.text(c.req.param("book_id")))
+        assert await status(app, url) in (400, 404)
+    assert not trace
+
+    guard = Depends(check_owner)
+
+    async def wrapping(c: Context, next: Next) -> Any:
+        return await guard(c, next)
+
+    app = Kit()
+    app.use("/books/*", wrapping)
+    app.get("/books/:book_id", lambda c: c.text(c.req.param("book_id")))
+    assert await status(app, "/books/1?book_id=2") == 500
+    assert not trace
 
     app = Kit()
     app.use("/books/:book_id/*", Depends(check_owner))

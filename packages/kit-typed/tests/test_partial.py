@@ -231,6 +231,41 @@ def test_unknown_names_are_as_in_the_model() -> None:
     assert changed.model_dump() == {"title": "Momo", "x": 1}
 
 
+class OpenNote(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="allow")
+
+    title: str = pydantic.Field(alias="Title")
+
+
+@pytest.mark.parametrize(
+    "name", ["__class__", "__dict__", "__init__", "apply", "changes", "model_config", "_form"]
+)
+def test_names_of_clients_are_no_attributes(name: str) -> None:
+    changes = parse(OpenNote, {name: 1})
+    assert changes.changes == {name: 1}
+    changed = changes.apply(OpenNote(Title="Momo"))
+    assert type(changed) is OpenNote
+    assert changed.model_extra == {name: 1}
+
+
+def test_the_name_of_a_field_with_an_alias_is_no_change() -> None:
+    changes = parse(OpenNote, {"title": 1})
+    assert changes.changes == {}
+    assert changes.apply(OpenNote(Title="Momo")).title == "Momo"
+
+
+def test_assign_to_assigns_only_fields() -> None:
+    class Row:
+        title = "Momo"
+        is_admin = False
+
+    row = Row()
+    changes = parse(OpenNote, {"Title": "Jim", "is_admin": True, "other": 1, "__class__": 1})
+    changes.assign_to(row)
+    assert vars(row) == {"title": "Jim"}
+    assert not row.is_admin
+
+
 # --- apply ------------------------------------------------------------------------------------
 
 

@@ -59,11 +59,13 @@ class Condition(NamedTuple):
     """A condition on a field.
 
     Attributes:
+        name: The field of the filter model.
         field: The field of the results.
         operator: How it is compared.
         value: With what.
     """
 
+    name: str
     field: str
     operator: Operator
     value: Any
@@ -108,7 +110,7 @@ def list_conditions(fields: tuple[FilterField, ...], filters: Any) -> tuple[Cond
         is_dict = isinstance(filters, Mapping)
         value = filters.get(each.name) if is_dict else getattr(filters, each.name)
         if value is not None and value is not UNSET and value not in ([], (), set(), frozenset()):
-            found.append(Condition(each.field, each.operator, value))
+            found.append(Condition(each.name, each.field, each.operator, value))
     return tuple(found)
 
 

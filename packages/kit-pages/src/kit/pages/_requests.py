@@ -23,6 +23,7 @@ from ._results import NumberedPage, Page
 F = TypeVar("F")
 T = TypeVar("T")
 
+_LISTS = (list, tuple, set, frozenset)
 # APPSEC: the offset has to fit into the integers of databases, whatever the limit.
 _LAST_PAGE = 2**31
 _MOST_LIMIT = 2**31
@@ -248,7 +249,12 @@ class _Pages(Generic[F]):
         return limit
 
     def _read_conditions(self, filters: Any) -> tuple[Condition, ...]:
-        return () if filters is None else list_conditions(self.filters, filters)
+        found = () if filters is None else list_conditions(self.filters, filters)
+        for each in found:
+            values = each.value if isinstance(each.value, _LISTS) else (each.value,)
+            for value in values:
+                _check_storable(each.name, value)
+        return found
 
 
 class CursorPages(_Pages[F]):
@@ -505,6 +511,14 @@ def _has_field(model: Any, name: str) -> bool:
     marks = (getattr(model, mark, ()) for mark in _MARKS_OF_FIELDS)
     named = ({getattr(each, "name", each) for each in fields} for fields in marks)
     return hasattr(model, name) or any(name in names for names in named)
+
+
+def _check_storable(name: str, value: Any) -> None:
+    """Rejects what no database can compare with its values: their drivers raise errors."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise _invalid(name, "Integer value out of range")
+    if isinstance(value, str) and "\0" in value:
+        raise _invalid(name, "Text must not contain NUL")
 
 
 def _invalid(name: str, message: str) -> RequestValidationError:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, TypeVar, TypeVarTuple, overload
 
-from sqlalchemy import ColumnElement, Select, and_, case, false, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, false, func, literal, or_, select
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import Session
@@ -246,10 +246,12 @@ class _Query:
             if value not in members:
                 raise self._page.reject_cursor()
             return members[value]
+        is_bool = isinstance(value, bool) and expected is not bool  # a bool is an int, too
         is_number = expected in _NUMBERS and isinstance(value, _NUMBERS)
-        if not (is_number or isinstance(value, expected)):
+        if is_bool or not (is_number or isinstance(value, expected)):
             raise self._page.reject_cursor()
-        return value
+        # SQLAlchemy compares a bare bool by IS only.
+        return literal(value, column.type) if expected is bool else value
 
 
 def _order(column: Any, term: Term, is_nullable: bool, dialect: str) -> list[Any]:

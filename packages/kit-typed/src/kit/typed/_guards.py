@@ -3,9 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import AsyncExitStack
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args, get_origin
 
 from kit.authoring.caller_frame import find_caller_frame
 from kit.authoring.route_hooks import find_bound
@@ -21,7 +32,7 @@ from kit.interface import (
     is_response,
 )
 from kit.interface.metadata import attach
-from kit.router.patterns import covers
+from kit.router.patterns import may_overlap, parse_parameter, split_pattern
 
 from ._compiled_endpoint import CompiledEndpoint
 from ._compiled_route import CompiledRoute
@@ -30,7 +41,13 @@ from ._resolution import Resolution, read_parameters
 from ._results import ANYTHING
 from ._shared_values import find_provided, find_shared
 from ._signature import REQUIRED, Parameter, Provider, Signature, read_signature, unwrapped
-from ._types import find_classes
+from ._types import find_classes, split
+
+# What yields or awaits the value of a guard; its type is the first argument.
+_PROVIDERS = (
+    *(AsyncIterator, AsyncIterable, AsyncGenerator),
+    *(Iterator, Iterable, Generator, Awaitable),
+)
 
 _Handler: TypeAlias = Callable[[Context[Any, Any], Next], Awaitable[Response | None]]
 
@@ -62,7 +79,10 @@ class Guard(Dependency):
             if isinstance(compiled, CompiledGuard) and compiled.guard is self:
                 handler: _Handler = compiled.handler
                 return handler(c, next)
-        return self.__kit_bind__(route.method, route.path, c.codecs)(c, next)
+        bound = self.__kit_bind__(route.method, route.path, c.codecs)
+        for compiled in find_bound(bound, "__kit_route__"):  # which the app couldn't check
+            compiled.check_after(c.matched_routes[c.req.route_index + 1 :])
+        return bound(c, next)
 
     def _read(self) -> Signature:
         """Returns the signature of a function that takes the value as its only parameter."""
@@ -97,6 +117,7 @@ class GuardEndpoint(CompiledEndpoint):
 
     Attributes:
         closes_early: Whether a dependency closes before the response is sent.
+        find_refusal: Returns the response for a value that refuses a request.
     """
 
     def __init__(self, resolution: Resolution) -> None:
@@ -104,6 +125,8 @@ class GuardEndpoint(CompiledEndpoint):
         (local,) = resolution.arguments.positional
         self._finish = lambda c, values, exits: values[local]
         self.closes_early = any(call.closes_early for call in resolution.calls)
+        is_check = _returns_bool(resolution.calls[-1].signature)
+        self.find_refusal = find_refusal_of_check if is_check else find_refusal
         early = {call.local for call in resolution.calls if call.ends_early}
         self._early = [key for local, key in self._shared.items() if local in early]
 
@@ -148,7 +171,7 @@ class CompiledGuard(CompiledRoute):
             endpoint = self._endpoint
             if endpoint.closes_early:
                 return await self._run_within_stack(endpoint, c, next)
-            response = find_refusal(await endpoint.load(c))
+            response = endpoint.find_refusal(await endpoint.load(c))
             if response is None:
                 await next()
             return response
@@ -168,7 +191,7 @@ class CompiledGuard(CompiledRoute):
         try:
             async with AsyncExitStack() as exits:
                 exits.callback(endpoint.forget_closed, c)
-                response = find_refusal(await endpoint.load(c, exits))
+                response = endpoint.find_refusal(await endpoint.load(c, exits))
                 is_decided = True
                 if response is None:
                     before = c.error
@@ -209,7 +232,7 @@ class CompiledGuard(CompiledRoute):
             if route.takes_next or not is_same:
                 continue
             for name, _ in read_parameters(route.path):
-                if name in names and covers(self._pattern, route.path):
+                if name in names and _may_meet(self._pattern, route.path, name):
                     names[name].refuse(
                         f"the parameter {name!r} is read from the query, but {route.method} "
                         f"{route.path!r} has it in its path, and a guard has the parameters of its "
@@ -220,8 +243,8 @@ class CompiledGuard(CompiledRoute):
 
     def with_facts(self, handler: Any) -> Any:
         """Attaches the metadata of the guard for tools."""
-        call = self.resolution.calls[-1]  # the guard itself, after those that it depends on
-        if bool in (find_classes(call.signature.returns) or ()):
+        call = self.resolution.calls[-1]  # after those that it depends on
+        if _returns_bool(call.signature):
             attach(handler, responses={403: "Forbidden"})
         return super().with_facts(handler)
 
@@ -235,6 +258,43 @@ def find_refusal(value: Any) -> Response | None:
     if value is False:
         raise HTTPException(403, "Forbidden")
     return value if is_response(value) else None
+
+
+def find_refusal_of_check(value: Any) -> Response | None:
+    """Returns the same for a guard that is annotated to return a bool.
+
+    APPSEC: `return user and user.is_admin` is None without a user.
+
+    Raises:
+        HTTPException: 403, if the guard returned what isn't true.
+    """
+    return find_refusal(value if value or is_response(value) else False)
+
+
+def _returns_bool(signature: Signature) -> bool:
+    returns, _ = split(signature.returns)
+    if get_origin(returns) in _PROVIDERS:
+        (returns, *_) = get_args(returns)
+    return bool in (find_classes(returns) or ())
+
+
+def _may_meet(pattern: str, path: str, name: str) -> bool:
+    """Returns whether a guarded route reads a parameter that the guard's pattern leaves open.
+
+    Args:
+        pattern: The pattern of the guard.
+        path: The pattern of the route.
+        name: The parameter of the route.
+    """
+    if not may_overlap(pattern, path):
+        return False
+    for ours, theirs in zip(split_pattern(pattern), split_pattern(path), strict=False):
+        parameter = parse_parameter(theirs.removesuffix("?"))
+        if "{" in ours or "{" in theirs:  # they may take several segments
+            return True
+        if parameter is not None and parameter.name == name:
+            return ours.startswith(":") or ours.endswith("*")
+    return True
 
 
 def _is_unmarked(signature: Signature, name: str) -> bool:

@@ -194,7 +194,8 @@ class Partial(Generic[T]):
         """Assigns the new values to the attributes of an object, e.g. of a row of an ORM.
 
         A nested model is merged into the value of the attribute: an object that isn't of the
-        nested model, such as a related row, gets the nested values as attributes.
+        nested model, such as a related row, gets the nested values as attributes. Values that
+        aren't of a field, which `extra="allow"` of pydantic keeps, aren't assigned.
 
         Args:
             target: An object with attributes that have the names of the changed fields.
@@ -204,7 +205,7 @@ class Partial(Generic[T]):
             RequestValidationError: If a nested object is invalid.
         """
         for name in self._read_changes():
-            if not hasattr(target, name):
+            if name in self._model.fields and not hasattr(target, name):
                 raise AttributeError(
                     f"{type(target).__name__} has no attribute {name!r}, which "
                     f"{type(self).__name__} changes"
@@ -212,6 +213,8 @@ class Partial(Generic[T]):
         rows: list[tuple[Partial[Any], Any]] = []
 
         def read(name: str) -> Any:
+            if name not in self._model.fields:
+                return UNSET
             old, change = getattr(target, name), self[name]
             if isinstance(change, Partial) and _is_row(change, old):
                 rows.append((change, old))
@@ -221,7 +224,10 @@ class Partial(Generic[T]):
         values = self._merge(read)
         for change, row in rows:
             change.assign_to(row)
+        # APPSEC: a client chooses the other names, which may be any attributes of the row.
         for name, value in values.items():
+            if name not in self._model.fields:
+                continue
             setattr(target, name, None if value is REMOVED else value)
 
     def _merge(self, read: Any) -> dict[str, Any]:
@@ -297,9 +303,13 @@ class _ModelPatch(Partial[T]):
     __hash__ = None  # type: ignore[assignment]
 
     def _read_changes(self) -> dict[str, Any]:
-        form = self._form
-        names = [*self._model.fields, *(form.model_extra or ())]
-        return {name: getattr(form, name) for name in names if name in form.model_fields_set}
+        form, fields = self._form, self._model.fields
+        # A set name may also be one that isn't read, since the field has an alias.
+        found = {name: getattr(form, name) for name in fields if name in form.model_fields_set}
+        changes = {name: value for name, value in found.items() if value is not UNSET}
+        # APPSEC: a client chooses the other names, which may be those of any attributes.
+        others = (form.model_extra or {}).items()
+        return changes | {name: value for name, value in others if name not in fields}
 
     @classmethod
     def model_validate(cls, value: Any) -> Any:

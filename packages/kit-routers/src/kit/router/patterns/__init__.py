@@ -29,7 +29,7 @@ from ._parsing import (
 
 if TYPE_CHECKING:
     from ._building import PathBuilder, path_builders
-    from ._covering import PatternIndex, covers
+    from ._covering import PatternIndex, covers, may_overlap
     from ._expressions import Traits, traits
     from ._foreign import check_syntax
     from ._literals import literal_in_paths, unescape_literal
@@ -49,6 +49,7 @@ __all__ = (
     "expand_optional",
     "first_stretch",
     "literal_in_paths",
+    "may_overlap",
     "parse_parameter",
     "parse_segment",
     "path_builders",
@@ -72,6 +73,7 @@ _LATER = {
     "covers": "_covering",
     "first_stretch": "_whole",
     "literal_in_paths": "_literals",
+    "may_overlap": "_covering",
     "path_builders": "_building",
     "traits": "_expressions",
     "unescape_literal": "_literals",

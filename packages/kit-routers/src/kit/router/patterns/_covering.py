@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Generic, TypeAlias, TypeVar
 
 from ._expressions import traits
@@ -31,6 +32,19 @@ def covers(general: str, special: str) -> bool:
         Whether it does. A pattern that can't match any path is covered by every other.
     """
     return all(any(_covers(one, other) for one in variants(general)) for other in variants(special))
+
+
+def may_overlap(one: str, other: str) -> bool:
+    """Returns whether a path may match both patterns.
+
+    Args:
+        one: A pattern.
+        other: Another pattern.
+
+    Returns:
+        Whether there may be such a path. False is certain.
+    """
+    return any(_may_overlap(ours, theirs) for ours in variants(one) for theirs in variants(other))
 
 
 class PatternIndex(Generic[T]):
@@ -106,6 +120,36 @@ class _Node(Generic[T]):
 def _key(segment: Segment) -> str | None:
     is_literal = segment.name is None and not segment.text.endswith("*")
     return segment.text if is_literal else None
+
+
+def _may_overlap(ours: _Segments, theirs: _Segments) -> bool:
+    for index, (one, other) in enumerate(zip_longest(ours, theirs)):
+        if _may_be_several(ours, index) or _may_be_several(theirs, index):
+            return True
+        if one is None or other is None or not _may_be_same(one, other):
+            return False
+    return True
+
+
+def _may_be_several(segments: _Segments, index: int) -> bool:
+    """Whether a segment of a pattern may match another number of segments of a path than one."""
+    if index >= len(segments):
+        return False
+    segment = segments[index]
+    if segment.expression is not None:
+        return not _in_one_segment(segment.expression)
+    return index + 1 == len(segments) and _is_prefix(segment)
+
+
+def _may_be_same(one: Segment, other: Segment) -> bool:
+    """Whether a segment of a path may match both segments, each of which matches only one."""
+    literals = [each.text for each in (one, other) if each.name is None and not each.is_wildcard]
+    if len(literals) == 2:
+        return literals[0] == literals[1]
+    expressions = [each.expression for each in (one, other) if each.expression is not None]
+    if literals and expressions:
+        return re.fullmatch(expressions[0], literals[0], FLAGS) is not None
+    return literals != [""] or one.is_wildcard or other.is_wildcard  # `:name` takes no empty text
 
 
 def _covers(general: _Segments, special: _Segments) -> bool:
