@@ -33,9 +33,9 @@ _UNION = (Union, UnionType)
 
 
 class ResponseValidationError(Exception):
-    """The result of an endpoint isn't of the declared type: a mistake of the server.
+    """The result of an endpoint doesn't have the declared type, which is an error of the server.
 
-    Its text names the endpoint, and the field that is missing or has another type.
+    The message names the endpoint, and the field that is missing or has another type.
     """
 
 
@@ -149,14 +149,14 @@ def _check_options(
 ) -> None:
     if options.given and not isinstance(converter, _PydanticConverter):
         signature.refuse(
-            f"typed({next(iter(options.given))}=...) is for results with pydantic models: for a "
-            "Struct, write omit_defaults=True or rename=... in the class, and the default UNSET "
+            f"typed({next(iter(options.given))}=...) is only for results with pydantic models: for "
+            "a Struct, write omit_defaults=True or rename=... in the class, and the default UNSET "
             "for a field that may be left out"
         )
 
 
 class _Converter:
-    """Converts values to a type; this one is of responses and None, and takes no data.
+    """Converts values to a type. The base class is for responses and None, and rejects data.
 
     Attributes:
         exact: The values that are sent as they are.
