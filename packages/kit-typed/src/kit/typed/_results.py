@@ -43,7 +43,7 @@ class ResultOptions(NamedTuple):
     """The options of `typed` for pydantic models in results.
 
     Attributes:
-        by_alias: Whether fields are sent by their aliases; None if each model says so itself.
+        by_alias: Whether fields are sent by their aliases; None if each model decides.
         exclude_unset: Whether fields that were never set are left out.
         exclude_defaults: Whether fields with their default value are left out.
         exclude_none: Whether fields with None are left out.
