@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The order of results: fields, and what makes it unambiguous."""
+"""The order of results: fields, completed by a key that keeps it unambiguous."""
 
 from __future__ import annotations
 

@@ -453,7 +453,7 @@ def _check(hint: Any, value: Any) -> None:
 
 
 def _checked(build: Any) -> Any:
-    """Calls what builds an object; as msgspec does, takes its errors as errors of the data."""
+    """Calls a function that builds an object; reports its errors as errors of the data."""
     try:
         return build()
     except RequestValidationError:
