@@ -411,18 +411,18 @@ class Kit(ASGIApplication, Generic[B, V]):
         return self._set("not_found()", check_and_set, arguments)
 
     def format_errors(self, function: ErrorFormat, /) -> Self:
-        """Sets how errors are sent that no `on_error` and no `not_found` handles.
+        """Sets the format of errors that no `on_error` or `not_found` handles.
 
-        kit-problem-details, for instance, sends each as a problem document. On an app that is
-        added by `route`, or returned by `base_path`, it applies to that app's routes, and to the
-        paths below its prefix.
+        kit-problem-details, for instance, sends each as a problem document. For an app that `route`
+        adds or `base_path` returns, the format applies to its routes, and to the paths below its
+        prefix.
 
         Args:
-            function: `function(error, c)`, plain. Gets each HTTPException, such as the 404 of a
-                path without a route, and each other exception, which would result in the plain
-                500. Returns the HTTPException to send instead, or None to send what is usual. An
-                exception that becomes a 500 or higher is logged. Facts attached to the function
-                tell tools the type of the bodies: `attach(function, error_type=Problem)`.
+            function: `function(error, c)`, not async. It gets each HTTPException, such as the 404
+                of a path without a route, and each other exception, which would become the plain
+                500. It returns the HTTPException to send instead, or None for the default response.
+                An exception that becomes a 500 or higher is logged. To document the type of the
+                bodies, attach it: `attach(function, error_type=Problem)`.
 
         Returns:
             This app.

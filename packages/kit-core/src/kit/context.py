@@ -214,9 +214,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """Calls a function after the response was sent, if the request succeeded.
 
         It runs like a task of `execution_ctx.wait_until`, after all cleanup functions. It isn't
-        called if a handler, a middleware, a dependency, a streamed body or a cleanup function
-        raised an exception, if the request was cancelled, or if the status is 400 or higher: so
-        nothing follows from a transaction that was rolled back, or whose commit failed.
+        called if the status is 400 or higher, if the request was cancelled, or if a handler, a
+        middleware, a dependency, a streamed body or a cleanup function raised an exception, such as
+        a failed commit.
 
         Args:
             function: A plain or async function. An exception that it raises is logged.

@@ -95,7 +95,7 @@ _GOT = re.compile(r", got (\d+)\Z")
 
 
 class ErrorKind(NamedTuple):
-    """An error for programs, without the words for people.
+    """The kind of an error, for programs.
 
     Attributes:
         type: One of pydantic's names, e.g. `greater_than_equal`.

@@ -164,8 +164,8 @@ def validation_errors(
 
     Args:
         error: The error; for any other exception, its text is yielded for the whole value.
-        model: What raised it. Without it, and without `value`, paths contain the names of the
-            members of unions.
+        model: The model that raised it. Without it, and without `value`, paths contain the names of
+            union members.
         value: The data that was validated: decoded, if it was JSON.
 
     Yields:

@@ -43,7 +43,7 @@ def is_part(kind: Any) -> bool:
 
 
 def without_recursion(kind: Any, names: Mapping[str, Any] | None = None) -> Any:
-    """Replaces the occurrences of aliases within themselves by classes.
+    """Replaces each occurrence of an alias within itself by a class.
 
     Args:
         kind: A type.
@@ -55,7 +55,7 @@ def without_recursion(kind: Any, names: Mapping[str, Any] | None = None) -> Any:
         no alias in it contains itself.
 
     Raises:
-        TypeError: If msgspec can't build its values, or may not, see `numerals.checked`.
+        TypeError: If msgspec can't build values of the type, or must not; see `numerals.checked`.
     """
     return _Reader(names or {}).replace(kind)
 
@@ -142,8 +142,8 @@ def _finish(part: type[_Part], kind: Any) -> None:
 
     if find_model(kind) is not None or checked(_keep, kind, is_json=True) is not _keep:
         raise TypeError(
-            f"the alias {part.__name__} contains itself, and a Decimal, a set, a pydantic model or "
-            "the like: write a model with these as fields"
+            f"the alias {part.__name__} contains itself, and a Decimal, a set or a pydantic model, "
+            "which isn't supported together: write a model with these as fields"
         )
     complete = with_defaults(_keep, kind)
 

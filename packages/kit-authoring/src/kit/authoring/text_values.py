@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads values of types from text, as queries, forms, headers, cookies and paths have it.
+"""Reads typed values from the text of queries, forms, headers, cookies and paths.
 
 msgspec reads most of them. This module adds addresses, file paths and the like, the classes that
 an app has decoders for, unions of which more than one member is text, such as `UUID | str`, and the

@@ -31,10 +31,10 @@ def decode_again(decode: Callable[[bytes], T], data: bytes, error: Exception) ->
         error: The exception that `decode` raised for it.
 
     Returns:
-        The value, if only such numbers were the reason.
+        The value, if only such numbers were wrong.
 
     Raises:
-        Exception: The given one, or that for the rest of the data.
+        Exception: `error`, or the exception for the other errors in the data.
     """
     if "got `float`" not in str(error):
         raise error

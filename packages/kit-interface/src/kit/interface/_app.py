@@ -49,10 +49,11 @@ class App(Protocol):
     def format_errors(
         self, function: Callable[[Exception, Any], HTTPException | None], /
     ) -> object:
-        """Sets how errors are sent that nothing handles: `function(error, c)`.
+        """Sets the format of errors that nothing handles: `function(error, c)`.
 
-        It returns the HTTPException to send, or None for what is usual. The fact `error_type` of
-        the function is the type of the bodies, for tools; see `kit.interface.metadata.attach`.
+        It returns the HTTPException to send, or None for the default response. The fact
+        `error_type` of the function documents the type of the bodies; see
+        `kit.interface.metadata.attach`.
         """
 
     def path_to(

@@ -110,7 +110,7 @@ class FieldError(TypedDict):
         type: The error, for programs: one of pydantic's names such as `missing` or `int_type`, see
             `kit.authoring.field_errors.read_message`.
         ctx: The bound and its value, for programs: `{"ge": 1}`, `{"min_length": 2}`, `{"expected":
-            "'a' or 'b'"}`; absent if there is none. With `type`, all that a translation needs.
+            "'a' or 'b'"}`; absent if there is none. A translation needs only `type` and `ctx`.
         target: The part of the request, if the document lists errors of several parts.
     """
 

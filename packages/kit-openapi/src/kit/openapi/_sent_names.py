@@ -27,7 +27,7 @@ def base_generator() -> Any:
     It also describes the names in dicts with a pattern for keys, and the form of decimal numbers.
 
     Its attribute `plain` has the dataclasses that msgspec encodes; see `plain_dataclasses`.
-    `is_by_alias` says whether all fields are sent by alias; None if each model says so itself.
+    `is_by_alias` says whether all fields are sent by alias; None if each model decides.
     `omits_none` and `omits_defaults` say which fields of models may be left out.
     """
     base: Any = import_module("pydantic.json_schema").GenerateJsonSchema

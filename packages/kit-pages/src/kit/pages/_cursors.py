@@ -42,8 +42,8 @@ class Position(NamedTuple):
     """A position in sorted results.
 
     Attributes:
-        is_backward: Whether the results before it are meant, or else those after it.
-        values: The values of the terms, at the result next to it.
+        is_backward: Whether it selects the results before it, or else those after it.
+        values: The values of the terms in the adjacent result.
     """
 
     is_backward: bool
@@ -67,11 +67,11 @@ def encode_cursor(
     Args:
         position: The position.
         terms: The order that it is in.
-        secret: Signs it, if given.
+        secret: The key of the signature; None for no signature.
         codecs: The encoders and decoders of the app, for values of its own classes.
 
     Raises:
-        TypeError: If a value has a type that has no order.
+        TypeError: If the type of a value has no order.
     """
     written = _Written(
         position.is_backward,

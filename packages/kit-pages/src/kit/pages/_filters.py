@@ -27,15 +27,15 @@ OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 
 class Filter:
-    """How a field of a filter model is compared, in the annotation of the field.
+    """Sets how a field of a filter model is compared, in the annotation of the field.
 
     `since: Annotated[int | None, Filter("ge", "year")] = None` keeps results whose `year` is at
-    least `since`. A field without one is compared for equality with the field of its own name; a
-    list for membership.
+    least `since`. Without a `Filter`, the field is compared for equality with the field of the same
+    name, or for membership if it is a list.
 
     Args:
-        operator: `eq`, `ne`, `lt`, `le`, `gt`, `ge`; `in` and `not_in` a list; `contains` and
-            `starts_with` a text, in upper or lower case; `is_null`, with a bool. As in SQL, a
+        operator: `eq`, `ne`, `lt`, `le`, `gt`, `ge`; `in` and `not_in` for a list; `contains` and
+            `starts_with` for a text, ignoring case; `is_null` for a bool. As in SQL, a
             result without a value satisfies only `is_null`.
         field: The field of the results. Default: the name of the field in the filter model.
 
@@ -62,7 +62,7 @@ class Condition(NamedTuple):
         name: The field of the filter model.
         field: The field of the results.
         operator: How it is compared.
-        value: With what.
+        value: The value to compare it with.
     """
 
     name: str
@@ -95,7 +95,9 @@ def read_filters(model: Any) -> tuple[FilterField, ...]:
     for name, hint in _find_hints(model).items():
         filters = [each for each in _metadata(hint) if isinstance(each, Filter)]
         if len(filters) > 1:
-            raise TypeError(f"{model.__name__}.{name} has {filters[0]!r} and {filters[1]!r}")
+            raise TypeError(
+                f"{model.__name__}.{name} has {filters[0]!r} and {filters[1]!r}: write one"
+            )
         given = filters[0] if filters else Filter("in" if _is_list(hint) else "eq")
         found.append(FilterField(name, given.field or name, given.operator))
     if not found:

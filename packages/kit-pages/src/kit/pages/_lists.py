@@ -22,7 +22,7 @@ def paginate(items: Iterable[T], page: NumberedPageRequest[Any]) -> NumberedPage
 def paginate(items: Iterable[T], page: Any) -> Any:
     """Returns a page of objects in memory, filtered and sorted, and sets the Link header.
 
-    For a database, use `kit.pages.sqlalchemy.paginate`, which gives the same pages.
+    For a database, use `kit.pages.sqlalchemy.paginate`, which returns the same pages.
 
     Args:
         items: The objects, e.g. a list; fields are their attributes, or the keys of dicts.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The order of results: fields, and what makes it unambiguous."""
+"""The order of results: fields, completed by a key that keeps it unambiguous."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def parse_sort(text: str, allowed: Sequence[str]) -> tuple[Term, ...]:
 
     Args:
         text: Names with commas between them; `-` before one stands for descending order.
-        allowed: The fields.
+        allowed: The fields that may be sorted by.
 
     Raises:
-        ValueError: If a field isn't allowed, or is there twice.
+        ValueError: If a field isn't allowed, or occurs twice.
     """
     terms: list[Term] = []
     for part in text.split(","):

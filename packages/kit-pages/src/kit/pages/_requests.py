@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a request asks for: the dependencies of endpoints that return pages."""
+"""Dependencies that read which page a request asks for."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PageRequest(Generic[F]):
     """A request for a page between two positions; see `cursor_pages`.
 
     Attributes:
-        limit: The most results on the page.
+        limit: The maximum number of results on the page.
         filters: The filters of the request; None without a filter model.
         conditions: The conditions of the filters.
         terms: The order, up to the key.
@@ -101,7 +101,7 @@ class NumberedPageRequest(Generic[F]):
 
     Attributes:
         page: The number, from 1.
-        limit: The most results on the page.
+        limit: The maximum number of results on the page.
         filters: The filters of the request; None without a filter model.
         conditions: The conditions of the filters.
         terms: The order, up to the key.
@@ -188,18 +188,19 @@ class _Pages(Generic[F]):
         self.__signature__ = self._build_signature()
 
     def _check_fields(self, call: str) -> None:
-        """Rejects names that the results don't have."""
+        """Rejects names of fields that the results don't have."""
         named = [*self.sort, *self.key, *(each.field for each in self.filters)]
         for name in named:
             if name not in self.columns and not _has_field(self.model, name):
                 raise ValueError(
-                    f"{call}(): {self.model.__name__} has no field {name!r}; columns={{...}} names "
-                    "those of other tables"
+                    f"{call}(): {self.model.__name__} has no field {name!r}: columns={{...}} "
+                    "adds columns of other tables"
                 )
         for each in self.filters:
             if each.name in (self.selected_by, "limit", "sort"):
                 raise ValueError(
-                    f"{call}(): the filter {each.name!r} has the name of a parameter of pages"
+                    f"{call}(): the filter {each.name!r} has the name of a parameter "
+                    "of the page: rename it, and name the field of the results in Filter()"
                 )
 
     def _build_signature(self) -> inspect.Signature:
@@ -213,7 +214,12 @@ class _Pages(Generic[F]):
             self._parameter(
                 "limit",
                 Annotated[
-                    int, Query(ge=1, le=self.max_limit, description="The most results on a page.")
+                    int,
+                    Query(
+                        ge=1,
+                        le=self.max_limit,
+                        description="The maximum number of results on a page.",
+                    ),
                 ],
                 self.limit,
             ),
@@ -221,7 +227,10 @@ class _Pages(Generic[F]):
         if self.sort:
             names = "|".join(self.sort)
             meta = msgspec.Meta(extra_json_schema={"pattern": f"^-?({names})(,-?({names}))*$"})
-            told = f"Fields to sort by: {', '.join(self.sort)}. - before one: descending."
+            told = (
+                f"Fields to sort by, separated by commas: {', '.join(self.sort)}. Prefix a field "
+                "with - for descending order."
+            )
             kind = Annotated[str | None, meta, Query(description=told)]
             parameters.append(self._parameter("sort", kind, None))
         if self.filter_model is not None:
@@ -369,7 +378,7 @@ def cursor_pages(
     count: bool = False,
     secret: str | None = None,
 ) -> CursorPages[Any]:
-    """Creates a dependency for pages that are reached from one to the next, in both directions.
+    """Creates a dependency for pages with cursors, which clients follow in both directions.
 
         book_pages = cursor_pages(BookRow, sort=["year", "title"], filters=BookFilter)
 
@@ -380,24 +389,25 @@ def cursor_pages(
         ) -> Page[Book]:
             return (await paginate(session, select(BookRow), page)).into(Book)
 
-    A cursor stands for a position in the order, not for a number of results: rows that are added
-    or removed meanwhile move no others to another page, and late pages are as fast as early ones.
-    It reads the parameters `limit`, `cursor`, `sort` and those of the filter model, and sets the
-    Link header with the relations `first`, `prev` and `next` (RFC 8288).
+    A cursor stands for a position in the order, not for a number of results. If rows are added or
+    removed between two requests, no other row moves to another page, and late pages are as fast as
+    early ones. The dependency reads the parameters `limit`, `cursor`, `sort` and those of the
+    filter model, and sets the Link header with the relations `first`, `prev` and `next` (RFC 8288).
 
     Args:
-        model: The class of the results: a mapped class of SQLAlchemy, or that of objects in a list.
+        model: The class of the results: a mapped class of SQLAlchemy, or the class of the objects
+            in a list.
         sort: The fields that clients may sort by.
         default_sort: The order without a `sort`, such as `-year,title`. Default: by the key.
-        filters: A model whose set fields become conditions; see `Filter`.
+        filters: A model whose fields become conditions if they are set; see `Filter`.
         columns: Columns of other tables by the names in `sort` and `filters`.
         key: The fields that identify a result; they make the order unambiguous. Default: the
             primary key of a mapped class.
         limit: The number of results on a page, unless the request has a `limit`.
-        max_limit: The greatest `limit`.
+        max_limit: The maximum of `limit`.
         count: Whether all results are counted for `total`.
-        secret: Signs the cursors, so that clients can't write their own. Without it, they are only
-            validated; a client may begin at any position that it could reach anyway.
+        secret: Signs the cursors, so that clients can't forge them. Without it, they are only
+            validated; a forged cursor reaches only results that the client could read anyway.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -456,14 +466,14 @@ def numbered_pages(
     max_limit: int = 100,
     count: bool = True,
 ) -> NumberedPages[Any]:
-    """Creates a dependency for pages with numbers, as tables of administrators have them.
+    """Creates a dependency for pages with numbers, e.g. for the tables of an admin interface.
 
-    It reads the parameters `page` and `limit` in place of `cursor`. The Link header has the
-    relations `first`, `prev`, `next` and, if the results are counted, `last`. The database reads
-    the rows of all pages before the requested one.
+    The dependency reads `page` instead of `cursor`. The Link header has the relations `first`,
+    `prev`, `next` and, if the results are counted, `last`. The database reads the rows of all pages
+    before the requested one.
 
     Args:
-        model: This and the following: see `cursor_pages`.
+        model: See `cursor_pages`.
         sort: See `cursor_pages`.
         default_sort: See `cursor_pages`.
         filters: See `cursor_pages`.

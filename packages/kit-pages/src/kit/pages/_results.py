@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an endpoint returns: the items of a page, and how to get to others."""
+"""The results of endpoints: pages with their items, and cursors or numbers of other pages."""
 
 from __future__ import annotations
 

@@ -67,8 +67,8 @@ async def paginate(
 async def paginate(session: Any, statement: Any, page: Any) -> Any:
     """Returns a page of the rows of a statement, and sets the Link header.
 
-    The filters and the position become conditions of the statement. Its order is replaced by that
-    of the page.
+    The filters and the position become conditions of the statement. The order of the page replaces
+    that of the statement.
 
     Args:
         session: The session or connection.
@@ -116,7 +116,7 @@ def paginate_sync(
     page: NumberedPageRequest[Any],
 ) -> NumberedPage[tuple[T, T2, *Ts]]: ...
 def paginate_sync(session: Any, statement: Any, page: Any) -> Any:
-    """Returns a page as `paginate` does, for a session or connection that isn't asynchronous.
+    """Returns a page like `paginate`, for a synchronous session or connection.
 
     Args:
         session: See `paginate`.

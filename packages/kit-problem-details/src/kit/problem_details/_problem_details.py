@@ -34,28 +34,28 @@ def problem_details(
 ) -> None:
     """Sends the errors of an app as problem documents: application/problem+json (RFC 9457).
 
-    These are each `HTTPException` with a text or no body, the 404 of a path without a route, the
-    405, the 413 of a limit, invalid requests, and each other exception, which is logged and becomes
-    a 500 that doesn't tell what happened. The document of kit-openapi shows it.
+    It applies to each `HTTPException` with a text or no body, the 404 of a path without a route,
+    the 405, the 413 of a limit, invalid requests, and all other exceptions, which are logged and
+    become a 500 without details. The document of kit-openapi shows the format.
 
-    Headers of an exception are kept, such as Allow, Retry-After and WWW-Authenticate. An exception
-    with a response or a body of its own is sent as it is, unless that is text/plain and the
-    exception has a message; so are redirects. An `on_error` or
-    `not_found` of the app that handles an exception takes precedence; what it raises again becomes
-    a problem document.
+    Headers of an exception are kept, such as Allow, Retry-After and WWW-Authenticate. Redirects are
+    sent unchanged, and so is an exception with its own response or body, unless that is text/plain
+    and the exception has a message. An `on_error` or `not_found` of the app takes precedence; an
+    exception that it raises again becomes a problem document.
 
     Args:
-        app: The app. On an app that is part of another one, its routes are concerned, and the paths
-            below its prefix.
-        types: The kinds of problems, by status or by class of exception; the nearest class of an
-            exception counts, and then its status. Each is a `type`, a URI reference, or a plain
-            function that returns the `ProblemError` for an exception of the class. A function may
-            turn any exception into one that isn't logged; a `type` needs a class of HTTPException.
-        base: An absolute URI, relative to which the `types` are. Default: they are sent as written.
+        app: The app. For an app that is part of another one, the setting applies to its routes and
+            to the paths below its prefix.
+        types: The `type` of each problem, by status or by class of exception; the nearest class of
+            an exception applies, or else its status. A value is a URI reference, or a plain
+            function that returns the `ProblemError` for an exception of the class. With a function,
+            any exception may become one that isn't logged; a URI reference needs a class of
+            HTTPException.
+        base: An absolute URI, to which the `types` are relative. Default: they are sent as written.
 
     Raises:
         TypeError: If an argument is of the wrong type.
-        ValueError: If a status isn't that of an error, or a type or `base` is no URI.
+        ValueError: If a status isn't an error status, or a type or `base` isn't a URI.
 
     Example:
         ```python
@@ -95,7 +95,7 @@ def _check_base(base: Any) -> None:
     _check_uri("base", base)
     if not urlsplit(base).scheme:
         raise ValueError(
-            f"problem_details(base={base!r:.100}) is no absolute URI: expected one such as "
+            f"problem_details(base={base!r:.100}) isn't an absolute URI: expected one such as "
             "'https://errors.example/'"
         )
 
@@ -103,8 +103,8 @@ def _check_base(base: Any) -> None:
 def _check_uri(name: str, value: str) -> None:
     if not value or not value.isascii() or not value.isprintable() or " " in value:
         raise ValueError(
-            f"problem_details({name}=...) has {value!r:.100}, which is no URI: encode other "
-            "characters than ASCII, and spaces"
+            f"problem_details({name}=...) has {value!r:.100}, which isn't a URI: "
+            "expected one with spaces and non-ASCII characters percent-encoded"
         )
 
 

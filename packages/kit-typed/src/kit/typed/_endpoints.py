@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 class Registrar(Protocol):
-    """An app, as far as endpoints are registered on it."""
+    """The methods of an app that register endpoints."""
 
     @property
     def on(self) -> Callable[..., Any]:
@@ -26,8 +26,8 @@ class EndpointOptions(TypedDict, total=False):
     """The options of an endpoint: those of `typed`, and its middleware.
 
     Attributes:
-        use: One middleware that runs before the endpoint, such as `Depends(check)`, or a sequence.
-        status: This and the following: see `typed`.
+        use: Middleware that runs before the endpoint, such as `Depends(check)`; one or a sequence.
+        status: See `typed`, also for all other options.
     """
 
     use: Any
@@ -48,11 +48,11 @@ class Endpoints:
         @api.post("/books", status=201)
         async def create_book(book: Book) -> Book: ...
 
-    This is `@app.post("/books")` above `@typed(status=201)`. The function can be called as below
-    `@typed`. Handlers `(c)` and WebSockets are registered on the app itself.
+    This is the same as `@app.post("/books")` above `@typed(status=201)`. Unit tests can still call
+    the function. Register handlers `(c)` and WebSockets on the app itself.
 
     Args:
-        app: The app, or a part of one: anything with the method `on` of an app.
+        app: The app, or what its `base_path` returns: an object with the method `on` of an app.
 
     Raises:
         TypeError: If it has no such method.

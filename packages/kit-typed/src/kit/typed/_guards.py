@@ -235,10 +235,10 @@ class CompiledGuard(CompiledRoute):
                 if name in names and _may_meet(self._pattern, route.path, name):
                     names[name].refuse(
                         f"the parameter {name!r} is read from the query, but {route.method} "
-                        f"{route.path!r} has it in its path, and a guard has the parameters of its "
-                        f"own pattern, {self._pattern!r}: write use={self.guard!r} at the route, or"
-                        f" a pattern with the parameter, or {name}: Annotated[..., Query()] for "
-                        "the query"
+                        f"{route.path!r} has it in its path, and a guard reads only the path "
+                        f"parameters of its own pattern, {self._pattern!r}: write "
+                        f"use={self.guard!r} at the route, or a pattern with the parameter, or "
+                        f"{name}: Annotated[..., Query()] for the query"
                     )
 
     def with_facts(self, handler: Any) -> Any:

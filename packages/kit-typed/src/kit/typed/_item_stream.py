@@ -15,7 +15,7 @@ from kit.authoring.tasks import DetachedTask, Signal
 from kit.http.server_sent_events import KEEP_ALIVE
 
 _logger = logging.getLogger("kit")
-# A response starts after that time at the latest, so that clients and proxies see that it comes.
+# A response starts after this time at the latest, so that clients and proxies don't time out.
 _FIRST_ITEM_S = 1.0
 # Items that come at once are sent together, within these limits.
 _MOST_ITEMS = 64
@@ -27,8 +27,8 @@ class ItemStream:
     """Encodes the items of a generator, which runs in a task of its own.
 
     A single task runs the whole generator, since cancel scopes and task groups in it must be left
-    by the task that has entered them. The reader, which may be several tasks, takes what has been
-    encoded. A generator that is faster than the reader waits for it.
+    by the task that has entered them. Any task may read the encoded items. A generator that
+    is faster than the reader waits for it.
 
     Args:
         items: The generator, or another iterable, plain or async. It is closed at the end.
@@ -54,7 +54,7 @@ class ItemStream:
         self._task = DetachedTask(self._run, changed=self._changed)
 
     async def wait_for_first(self) -> None:
-        """Waits for the first item, but only for a second.
+        """Waits for the first item, for at most a second.
 
         Raises:
             Exception: The exception of a generator that has yielded nothing.

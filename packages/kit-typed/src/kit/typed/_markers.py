@@ -160,20 +160,20 @@ class File(Form):
 class Body(Marker):
     """The JSON body; needed for types that would otherwise be read from the query.
 
-    `Annotated[bytes, Body()]` is the body as it was sent, of any media type. It may stand beside a
-    JSON body or a form, to verify the signature of what they were read from.
+    `Annotated[bytes, Body()]` is the body as it was sent, of any media type. The endpoint may read
+    a JSON body or a form as well, e.g. to verify the signature of a webhook.
 
     Args:
         name: The name in the body, with `embed`.
         embed: Whether the body is an object with the value under the name of the parameter.
             Required if several parameters are read from one body.
-        media_type: For bytes: the media types that are taken, such as `image/png` or `image/*`;
-            others are refused with a 415. Default: any.
+        media_type: For bytes: the accepted media types, such as `image/png` or `image/*`; others
+            are refused with a 415. Default: any.
         **options: See `Marker`.
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If an option has an invalid value, or doesn't go with another one.
+        ValueError: If an option has an invalid value, or can't be combined with another one.
     """
 
     __slots__ = ("embed", "media_types")

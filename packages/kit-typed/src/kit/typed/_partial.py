@@ -56,11 +56,11 @@ class Partial(Generic[T]):
     `msgspec.UNSET` for a field without a change. The value for a nested model is again a
     `Partial`, since objects are merged recursively. All other values, e.g. lists, replace the old
     ones. None is a value only of fields that allow it. For keys of a TypedDict that aren't
-    required, keys of a dict, and fields that may be UNSET, null means removal (RFC 7396, section
-    2).
+    required, keys of a dict, and fields that may be UNSET, null removes the value (RFC 7396,
+    section 2).
 
-    A request body has the media type `application/merge-patch+json` or `application/json`. A body
-    with another one gets a 415.
+    A request body has the media type `application/merge-patch+json` or `application/json`. Any
+    other type is a 415.
 
     Raises:
         TypeError: At `Partial[...]`, if the type isn't such a class, or has no fields.
@@ -83,14 +83,17 @@ class Partial(Generic[T]):
 
     @classmethod
     def parse(cls, body: bytes | Mapping[str, Any], *, codecs: Codecs | None = None) -> Self:
-        """Returns the changes in a JSON document, as a request with this body has them.
+        """Reads changes from a JSON document, like those in the body of a request.
 
         Args:
-            body: The document: JSON, or a mapping of JSON values with the names in JSON.
+            body: The document as bytes, or a mapping from the names in JSON to JSON values.
             codecs: `app.codecs`, for fields of classes that the app has decoders for.
 
+        Returns:
+            The validated changes.
+
         Raises:
-            RequestValidationError: If it doesn't fit the model.
+            RequestValidationError: If the document doesn't fit the model.
         """
         if "_model" not in cls.__dict__:
             raise TypeError("Partial has no fields of its own: write Partial[Model].parse()")
@@ -133,7 +136,8 @@ class Partial(Generic[T]):
 
         Args:
             name: The name of the field.
-            default: What is returned without a change. Default: UNSET, since None is a value.
+            default: What is returned if the field isn't changed. Default: UNSET, since None is a
+                value.
 
         Raises:
             KeyError: If the model has no such field.
@@ -176,8 +180,8 @@ class Partial(Generic[T]):
             target: An object of the model. For a row of an ORM, use `assign_to`.
 
         Raises:
-            RequestValidationError: If the new object is invalid, e.g. if a nested object that is
-                new has not all required fields. It becomes a 400.
+            RequestValidationError: If the new object is invalid, e.g. if a new nested object lacks
+                required fields. It becomes a 400.
             TypeError: If the target isn't an object of the model.
         """
         model = self._model
@@ -198,10 +202,10 @@ class Partial(Generic[T]):
         aren't of a field, which `extra="allow"` of pydantic keeps, aren't assigned.
 
         Args:
-            target: An object with attributes that have the names of the changed fields.
+            target: An object with an attribute for each changed field.
 
         Raises:
-            AttributeError: If it lacks one. Nothing is assigned then.
+            AttributeError: If an attribute is missing. Then nothing is assigned.
             RequestValidationError: If a nested object is invalid.
         """
         for name in self._read_changes():
@@ -470,7 +474,7 @@ def _check(hint: Any, value: Any) -> None:
 
 
 def _checked(build: Any) -> Any:
-    """Calls what builds an object; as msgspec does, takes its errors as errors of the data."""
+    """Calls a function that builds an object; reports its errors as errors of the data."""
     try:
         return build()
     except RequestValidationError:

@@ -102,9 +102,9 @@ class Bases(NamedTuple):
     """The base classes of generated classes.
 
     Attributes:
-        all: That of all.
-        of_msgspec: A Struct, for those that msgspec reads.
-        of_pydantic: For those that pydantic reads.
+        all: The base class of all of them.
+        of_msgspec: The base class of those that msgspec reads, a Struct.
+        of_pydantic: The base class of those that pydantic reads.
     """
 
     all: type
@@ -140,8 +140,8 @@ def find_partial(kind: Any, bases: Bases) -> Any:
 def _check_model(given: Any, kind: Any, bases: Bases) -> None:
     if not is_object(kind) or _is_array(kind):
         raise TypeError(
-            f"Partial[{given!r:.100}] takes a Struct, dataclass, TypedDict, attrs class or "
-            "pydantic model, which is an object in JSON"
+            "Partial[...] takes a Struct, dataclass, TypedDict, attrs class or pydantic model that "
+            f"is an object in JSON, not {given!r:.100}"
         )
     if issubclass(get_origin(kind) or kind, bases.all):
         raise TypeError(f"Partial[{given!r:.100}] is already a Partial: write the model")

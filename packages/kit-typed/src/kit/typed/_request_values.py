@@ -127,7 +127,7 @@ async def read_form(c: Context[Any, Any], source: Source) -> dict[str, Any]:
 
     Raises:
         MalformedError: If it can't be parsed.
-        ProblemError: 415 if the body is no form.
+        ProblemError: 415 if the body isn't a form.
     """
     schema = source.schema
     try:

@@ -36,9 +36,9 @@ _UNION = (Union, UnionType)
 
 
 class ResponseValidationError(Exception):
-    """The result of an endpoint isn't of the declared type: a mistake of the server.
+    """The result of an endpoint doesn't have the declared type, which is an error of the server.
 
-    Its text names the endpoint, and the field that is missing or has another type.
+    The message names the endpoint, and the field that is missing or has another type.
     """
 
 
@@ -46,7 +46,7 @@ class ResultOptions(NamedTuple):
     """The options of `typed` for pydantic models in results.
 
     Attributes:
-        by_alias: Whether fields are sent by their aliases; None if each model says so itself.
+        by_alias: Whether fields are sent by their aliases; None if each model decides.
         exclude_unset: Whether fields that were never set are left out.
         exclude_defaults: Whether fields with their default value are left out.
         exclude_none: Whether fields with None are left out.
@@ -171,14 +171,14 @@ def _check_options(
 ) -> None:
     if options.given and not isinstance(converter, _PydanticConverter):
         signature.refuse(
-            f"typed({next(iter(options.given))}=...) is for results with pydantic models: for a "
-            "Struct, write omit_defaults=True or rename=... in the class, and the default UNSET "
+            f"typed({next(iter(options.given))}=...) is only for results with pydantic models: for "
+            "a Struct, write omit_defaults=True or rename=... in the class, and the default UNSET "
             "for a field that may be left out"
         )
 
 
 class _Converter:
-    """Converts values to a type; this one is of responses and None, and takes no data.
+    """Converts values to a type. The base class is for responses and None, and rejects data.
 
     Attributes:
         exact: The values that are sent as they are.

@@ -89,7 +89,7 @@ def with_stream(signature: Signature, status: int | None, keep_alive: Any) -> Si
 
 
 def _find_item(signature: Signature) -> tuple[Any] | None:
-    """Returns the annotated type of the items; None if the endpoint is no stream."""
+    """Returns the annotated type of the items; None if the endpoint isn't a stream."""
     function = signature.function
     if _is_context_manager(function):
         return None

@@ -192,9 +192,9 @@ def typed(
     `ws: WebSocket` is the connection; it needs `@upgrade_websocket` above `@typed`. All other
     parameters are read during the handshake, which is rejected if they are invalid.
 
-    A function that yields is a stream: its items are sent as server-sent events or as JSON Lines,
-    as the client's Accept says. If it raises before the first item, within a second, the exception
-    is handled as that of any other endpoint; later, the response breaks off.
+    If the function yields, its items are sent as server-sent events or JSON Lines, depending on the
+    Accept header. The response starts with the first item, or after a second. An exception before
+    that is handled like that of any other endpoint; later, the response breaks off.
 
     All errors of a request are reported in one problem document with status 400. A returned
     Response is sent unchanged, and None becomes 204. Anything else is converted to the type that
@@ -208,9 +208,10 @@ def typed(
         function: The function, plain or async. Without it, a decorator is returned.
         status: The status of the result. Default: 200, or the status set by `c.status`; 204 for
             None.
-        response: The type of the result, in place of the return annotation.
-        by_alias: Whether fields of pydantic models are sent by their aliases. Default: as each
-            model's `serialize_by_alias` says. This and the following are for pydantic models.
+        response: The type of the result. Default: the return annotation.
+        by_alias: Whether fields of pydantic models are sent by their aliases. Default: the
+            `serialize_by_alias` of each model. This and the following three options are for
+            pydantic models.
         exclude_unset: Whether fields that were never set are left out.
         exclude_defaults: Whether fields with their default value are left out.
         exclude_none: Whether fields with None are left out.

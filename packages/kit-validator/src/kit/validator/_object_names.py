@@ -41,7 +41,7 @@ _LISTS = (list, tuple, set, frozenset, abc.Iterable, abc.Collection, abc.Sequenc
 
 
 class ObjectNames:
-    """The names within an object; of a list of objects, its indices.
+    """The names within an object, or the indices of a list of objects.
 
     Attributes:
         lists: The names whose values are all used.
@@ -105,14 +105,14 @@ def collect_objects(
 ) -> None:
     """Replaces names such as `range[low]` by objects.
 
-    A name that isn't one of an object, or is malformed, stays as it is. So does a text in the place
-    of an object, which is then an error of the type.
+    A name that is malformed, or doesn't lead into an object, stays unchanged. So does a text in the
+    place of an object; the validation then reports it.
 
     Args:
         values: The values by name, each the one that a single field takes. The dict is changed.
         every: All values by name, for fields that take a list.
         names: The names of the type; see `Schema.objects`.
-        is_form: Whether empty texts of numbers and the like are absent.
+        is_form: Whether empty texts for numbers and similar types count as absent.
     """
     for name in [name for name in values if "[" in name]:
         steps = _parse_steps(name)

@@ -22,8 +22,8 @@ _SECRETS = ("SecretStr", "SecretBytes")
 def drop_unfilled(values: dict[str, Any], names: Collection[str]) -> None:
     """Removes what a browser sends for the controls of a form that nobody filled in.
 
-    These are files without a name and content, and empty texts of types without one, such as
-    numbers and dates. They count as absent.
+    These are files without a name and content, and empty texts for types that don't accept one,
+    such as numbers and dates. They count as absent.
 
     SPEC: HTML, section 4.10.22.4: a control is sent even if it is empty.
 

@@ -74,8 +74,8 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
     a list of values. `valid` returns the return value of the function; if that is a Response, it is
     sent immediately.
 
-    If there is no body, `{}` is validated. If there is one whose Content-Type isn't JSON, or a
-    form, the response is a 415 for a type; a function gets `{}`, as in Hono.
+    If there is no body, `{}` is validated. If the body has another Content-Type, a type results in
+    a 415; a function gets `{}`, as in Hono.
 
     Args:
         target: `json`, `form`, `query`, `param`, `header` or `cookie`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Refuses bodies of other media types than those that are validated."""
+"""Refuses bodies with another media type than the expected ones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kit.interface import Context, ProblemError
 __all__ = ("FORM_TYPES", "JSON_TYPES", "refuse_other_body")
 
 JSON_TYPES = (JSON,)
-"""What to send as JSON. `application/problem+json` and other types in `+json` are accepted too."""
+"""The media type of JSON bodies. Types that end in `+json` are accepted, too."""
 
 FORM_TYPES = (MULTIPART, URLENCODED)
-"""What to send as a form."""
+"""The media types of forms."""
 
 
 async def refuse_other_body(c: Context[Any, Any], expected: tuple[str, ...]) -> None:
@@ -25,11 +25,11 @@ async def refuse_other_body(c: Context[Any, Any], expected: tuple[str, ...]) -> 
 
     Args:
         c: The context.
-        expected: The media types that are expected, for the client.
+        expected: The expected media types, which the response lists.
 
     Raises:
-        ProblemError: 415 if there is a body (RFC 9110, section 15.5.16). `Accept` tells what to
-            send, `Accept-Patch` for PATCH (RFC 5789, section 2.2).
+        ProblemError: 415 if there is a body (RFC 9110, section 15.5.16). Its header `Accept` lists
+            the types to send, and so does `Accept-Patch` for PATCH (RFC 5789, section 2.2).
     """
     if not await _has_body(c):
         return

@@ -177,7 +177,7 @@ class Schema(NamedTuple):
             error: The exception that `load` raised.
 
         Raises:
-            Exception: The given one, or that for the rest of the data.
+            Exception: `error`, or the exception for the other errors in the data.
         """
         return decode_again(self.load, data, error)
 
@@ -260,14 +260,14 @@ def _is_known(kind: type, codecs: Codecs | None) -> bool:
 
 
 def check_objects(schema: Schema, target: ValidationTarget) -> None:
-    """Rejects fields that take an object, where a part of a request can't have one.
+    """Rejects fields that take an object if that part of a request can't contain objects.
 
     Args:
         schema: The schema of the part.
         target: The part.
 
     Raises:
-        TypeError: If values of a field could never be sent.
+        TypeError: If no client could send values of a field.
     """
     if schema.objects is None or schema.takes_others:  # code of the type may read them
         return
