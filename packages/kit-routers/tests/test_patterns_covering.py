@@ -164,6 +164,10 @@ def test_patterns_that_may_not_overlap_share_no_path() -> None:
         ("/a/:x?", "/a", True),
         ("/a/:n{.+}/b", "/a/c/d", True),
         ("/a/*", "/a", True),
+        ("/a*", "/b/:id", False),
+        ("/a*", "/ab/:id", True),
+        ("/a*", "/:id", True),
+        ("/a*", "/b*", False),
     ],
 )
 def test_may_overlap(one: str, other: str, expected: bool) -> None:

@@ -125,7 +125,7 @@ def _key(segment: Segment) -> str | None:
 def _may_overlap(ours: _Segments, theirs: _Segments) -> bool:
     for index, (one, other) in enumerate(zip_longest(ours, theirs)):
         if _may_be_several(ours, index) or _may_be_several(theirs, index):
-            return True
+            return one is None or other is None or _may_start_alike(one, other)
         if one is None or other is None or not _may_be_same(one, other):
             return False
     return True
@@ -139,6 +139,14 @@ def _may_be_several(segments: _Segments, index: int) -> bool:
     if segment.expression is not None:
         return not _in_one_segment(segment.expression)
     return index + 1 == len(segments) and _is_prefix(segment)
+
+
+def _may_start_alike(one: Segment, other: Segment) -> bool:
+    """Whether texts that start like two literals or prefixes may be the same."""
+    if one.name is not None or other.name is not None:
+        return True
+    start, other_start = (each.text.removesuffix("*") for each in (one, other))
+    return start.startswith(other_start) or other_start.startswith(start)
 
 
 def _may_be_same(one: Segment, other: Segment) -> bool:
