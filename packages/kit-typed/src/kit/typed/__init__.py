@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Typed endpoints: parameters, bodies and dependencies from annotations."""
 
-from ._depends import Depends
-from ._endpoints import EndpointOptions, Endpoints
-from ._markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
-from ._override import override
-from ._partial import Partial
-from ._results import ResponseValidationError
-from ._server_sent_event import ServerSentEvent
-from ._typed import Typed, typed
+from ._endpoint.depends import Depends
+from ._endpoint.endpoints import EndpointOptions, Endpoints
+from ._endpoint.override import override
+from ._endpoint.typed import Typed, typed
+from ._partial.partial import Partial
+from ._results.results import ResponseValidationError
+from ._results.server_sent_event import ServerSentEvent
+from ._signature.markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
 
 __all__ = (
     "Body",

@@ -23,8 +23,8 @@ from dishka import (  # type: ignore[import-not-found,unused-ignore]
 
 from kit.interface import Context
 
-from ._depends import Depends
-from ._markers import PROVIDERS, Env
+from ._endpoint.depends import Depends
+from ._signature.markers import PROVIDERS, Env
 
 __all__ = ("FromDishka", "request_container")
 

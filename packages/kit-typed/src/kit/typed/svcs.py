@@ -16,8 +16,8 @@ from typing import Annotated, Any
 # Found only if it is installed.
 from svcs import Container, Registry  # type: ignore[import-not-found,unused-ignore]
 
-from ._depends import Depends
-from ._markers import PROVIDERS, Env
+from ._endpoint.depends import Depends
+from ._signature.markers import PROVIDERS, Env
 
 __all__ = ("Service", "request_container")
 

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from kit.interface import ValidationTarget
 
-from ._resolution import Resolution, read_parameters
-from ._sources import Source
+from .._parameters.sources import Source
+from .resolution import Resolution, read_parameters
 
 Texts: TypeAlias = "Mapping[str, str | list[str]]"
 Query: TypeAlias = list[tuple[str, str]]

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 from kit.authoring.maybe_await import is_awaitable, plain_result, settle
 from kit.interface import Context
 
-from ._calls import DependencyCall
-from ._signature import Mode
+from .._signature.signature import Mode
+from .calls import DependencyCall
 
 _Close: TypeAlias = Callable[[Any, Any, Any], Any]
 """The exit of a context manager, plain or async."""

@@ -27,8 +27,8 @@ from kit.http.media_types import JSON
 from kit.interface import Codecs, FieldError, RequestValidationError
 from kit.validator.schemas import Schema, get_schema
 
-from ._partial_models import REMOVED, Bases, PatchModel, find_partial
-from ._types import split
+from .._signature.types import split
+from .models import REMOVED, Bases, PatchModel, find_partial
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from typing import Any
 from kit.interface import Context
 from kit.router.patterns import parse_parameter, split_pattern
 
-from ._resolution import Resolution
-from ._signature import identity
-from ._sources import Field, Source
+from .._parameters.sources import Field, Source
+from .._signature.signature import identity
+from .resolution import Resolution
 
 _VARIABLE = "kit.typed.values"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from kit.authoring.options import OptionChecks
 
-from ._guards import Guard
-from ._markers import Scope
+from .._signature.markers import Scope
+from .guards import Guard
 
 
 def Depends(  # noqa: N802 - it reads as the other markers do

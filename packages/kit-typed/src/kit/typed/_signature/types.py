@@ -563,3 +563,13 @@ def _attributes(item: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(item):
         return {each.name: getattr(item, each.name) for each in dataclasses.fields(item)}
     return dict(getattr(item, "__dict__", {"": item}))
+
+
+def show(annotation: Any) -> str:
+    """Shows a type roughly as in code."""
+    inner = annotation
+    while hasattr(inner, "__metadata__"):
+        inner = inner.__origin__
+    if isinstance(inner, type) and not hasattr(inner, "__args__"):
+        return inner.__qualname__.rpartition("<locals>.")[2]
+    return f"{inner!r:.100}".replace("typing.", "")

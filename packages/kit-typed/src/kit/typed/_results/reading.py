@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, inspect
 
-from ._exactness import OBJECTS, find_class, is_pydantic, without_metadata
+from .exactness import OBJECTS, find_class, is_pydantic, without_metadata
 
 Read: TypeAlias = Callable[[Any], Any]
 

@@ -34,14 +34,21 @@ from kit.interface import (
 from kit.interface.metadata import attach
 from kit.router.patterns import may_overlap, parse_parameter, split_pattern
 
-from ._compiled_endpoint import CompiledEndpoint
-from ._compiled_route import CompiledRoute
-from ._markers import Dependency
-from ._resolution import Resolution, read_parameters
-from ._results import ANYTHING
-from ._shared_values import find_provided, find_shared
-from ._signature import REQUIRED, Parameter, Provider, Signature, read_signature, unwrapped
-from ._types import find_classes, split
+from .._results.results import ANYTHING
+from .._signature.markers import Dependency
+from .._signature.signature import (
+    REQUIRED,
+    Parameter,
+    Provider,
+    Signature,
+    read_signature,
+    unwrapped,
+)
+from .._signature.types import find_classes, split
+from .compiled_endpoint import CompiledEndpoint
+from .compiled_route import CompiledRoute
+from .resolution import Resolution, read_parameters
+from .shared_values import find_provided, find_shared
 
 # What yields or awaits the value of a guard; its type is the first argument.
 _PROVIDERS = (

@@ -39,9 +39,9 @@ from typing import (
 from kit.authoring.recursive_types import without_recursion
 from kit.authoring.signatures import describe, is_async, is_generator
 
-from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
-from ._pydantic_types import needs_pydantic, read_by_pydantic
-from ._types import (
+from .markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
+from .pydantic_types import needs_pydantic, read_by_pydantic
+from .types import (
     RuleError,
     aliased,
     classify,

@@ -10,10 +10,10 @@ from kit.authoring.text_values import with_choices
 from kit.interface import Codecs, ValidationTarget
 from kit.router.patterns import parse_parameter, split_pattern
 
-from ._calls import MANAGED, Arguments, ContextValue, DependencyCall
-from ._markers import Body, Dependency, Env, Marker, Path, Scope, Var
-from ._raw_body import RawBody, is_raw
-from ._signature import (
+from .._parameters.raw_body import RawBody, is_raw
+from .._parameters.sources import Field, JsonBody, Source
+from .._signature.markers import Body, Dependency, Env, Marker, Path, Scope, Var
+from .._signature.signature import (
     Parameter,
     Provider,
     Signature,
@@ -24,8 +24,8 @@ from ._signature import (
     read_signature,
     unwrapped,
 )
-from ._sources import Field, JsonBody, Source
-from ._types import classify, has_literal_bool, takes_many
+from .._signature.types import classify, has_literal_bool, show, takes_many
+from .calls import MANAGED, Arguments, ContextValue, DependencyCall
 
 # SPEC: RFC 9110 sections 9.3.1, 9.3.2 and 9.3.5: content has no defined meaning in these.
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
@@ -455,16 +455,6 @@ def read_parameters(pattern: str) -> Iterator[tuple[str, bool]]:
         parameter = parse_parameter(segment[:-1] if optional else segment)
         if parameter is not None:
             yield parameter.name, optional
-
-
-def show(annotation: Any) -> str:
-    """Shows a type roughly as in code."""
-    inner = annotation
-    while hasattr(inner, "__metadata__"):
-        inner = inner.__origin__
-    if isinstance(inner, type) and not hasattr(inner, "__args__"):
-        return inner.__qualname__.rpartition("<locals>.")[2]
-    return f"{inner!r:.100}".replace("typing.", "")
 
 
 def read_overrides(

@@ -15,10 +15,10 @@ from kit.http.media_types import media_type
 from kit.interface import Context, FieldError
 from kit.validator.media_types import refuse_other_body
 
-from ._markers import Body
-from ._signature import REQUIRED, Parameter
-from ._sources import Field
-from ._types import split, without_none
+from .._signature.markers import Body
+from .._signature.signature import REQUIRED, Parameter
+from .._signature.types import split, without_none
+from .sources import Field
 
 _ANY = "application/octet-stream"
 

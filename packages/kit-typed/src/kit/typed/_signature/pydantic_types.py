@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from kit.authoring.models import find_model, is_read_by_pydantic
 
-from ._types import (
+from .types import (
     RuleError,
     UnappliedRuleError,
     aliased,

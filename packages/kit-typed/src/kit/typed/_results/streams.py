@@ -27,11 +27,11 @@ from kit.http.server_sent_events import encode_event, set_event_headers
 from kit.http.vary import add_vary
 from kit.interface import Codecs, Context, HTTPException, Response, is_response
 
-from ._item_stream import ItemStream
-from ._results import Result
-from ._server_sent_event import ServerSentEvent
-from ._signature import REQUIRED, Signature, StreamType
-from ._types import aliased, split
+from .._signature.signature import REQUIRED, Signature, StreamType
+from .._signature.types import aliased, split
+from .item_stream import ItemStream
+from .results import Result
+from .server_sent_event import ServerSentEvent
 
 KEEP_ALIVE_S = 15.0
 """Seconds without an event after which a comment is sent (WHATWG HTML, section 9.2.7)."""

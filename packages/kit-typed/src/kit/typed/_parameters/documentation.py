@@ -15,9 +15,9 @@ from msgspec import inspect
 from kit.authoring.models import check_union, find_model
 from kit.authoring.text_values import describe_scalar
 
-from ._signature import REQUIRED
-from ._sources import IMMUTABLE, Source, struct_name
-from ._types import classify, constrained, find_hints, without_none
+from .._signature.signature import REQUIRED
+from .._signature.types import classify, constrained, find_hints, without_none
+from .sources import IMMUTABLE, Source, struct_name
 
 _REQUIRED = msgspec.field()
 

@@ -26,13 +26,13 @@ from kit.authoring.signatures import copy_names, describe
 from kit.interface import METHOD_NAME_ALL, Codecs, Context, Response
 from kit.interface.metadata import get_facts
 
-from ._compiled_route import CompiledRoute
-from ._links import read_link
-from ._responses import describe_responses
-from ._results import Result, ResultOptions, compile_result
-from ._signature import Signature, is_connection, read_signature, unwrapped
-from ._streams import with_stream
-from ._types import is_type
+from .._results.responses import describe_responses
+from .._results.results import Result, ResultOptions, compile_result
+from .._results.streams import with_stream
+from .._signature.signature import Signature, is_connection, read_signature, unwrapped
+from .._signature.types import is_type
+from .compiled_route import CompiledRoute
+from .links import read_link
 
 P = ParamSpec("P")
 R = TypeVar("R")

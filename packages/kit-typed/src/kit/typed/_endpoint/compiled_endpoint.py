@@ -12,14 +12,14 @@ from kit.authoring.maybe_await import is_awaitable
 from kit.authoring.signatures import describe
 from kit.interface import Context, is_response
 
-from ._calls import DependencyCall
-from ._dependencies import exit_arguments, provide
-from ._problems import list_problems
-from ._request_values import load_form, read_json, read_text
-from ._resolution import Resolution
-from ._results import ANYTHING, Result
-from ._shared_values import find_provided
-from ._streams import StreamedCall
+from .._parameters.request_values import load_form, read_json, read_text
+from .._results.results import ANYTHING, Result
+from .._results.streams import StreamedCall
+from .calls import DependencyCall
+from .dependencies import exit_arguments, provide
+from .problems import list_problems
+from .resolution import Resolution
+from .shared_values import find_provided
 
 # The errors of msgspec and pydantic; deeply nested JSON raises RecursionError.
 _INVALID = (ValueError, RecursionError)

@@ -19,12 +19,11 @@ from kit.authoring.signatures import describe
 from kit.authoring.text_values import decode_hook
 from kit.interface import Codecs
 
-from ._exactness import Exact, compile_exact, is_pydantic
-from ._reading import compile_reading, find_row
-from ._resolution import show
-from ._responses import find_data_type
-from ._signature import REQUIRED, Signature
-from ._types import aliased, allows_none, split
+from .._signature.signature import REQUIRED, Signature
+from .._signature.types import aliased, allows_none, show, split
+from .exactness import Exact, compile_exact, is_pydantic
+from .reading import compile_reading, find_row
+from .responses import find_data_type
 
 Convert: TypeAlias = Callable[[Any], Any]
 

@@ -17,10 +17,10 @@ from kit.interface import (
 )
 from kit.validator.media_types import FORM_TYPES, JSON_TYPES, refuse_other_body
 
-from ._request_values import MARK, MalformedError, read_form, read_text
-from ._resolution import Resolution
-from ._signature import REQUIRED
-from ._sources import JsonBody, Source
+from .._parameters.request_values import MARK, MalformedError, read_form, read_text
+from .._parameters.sources import JsonBody, Source
+from .._signature.signature import REQUIRED
+from .resolution import Resolution
 
 # APPSEC: limits the size of a response, since a client controls the number of errors.
 _MOST_ERRORS = 100

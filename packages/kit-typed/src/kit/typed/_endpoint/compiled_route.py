@@ -19,17 +19,17 @@ from kit.interface import (
 from kit.interface.metadata import attach, combine_security, get_facts
 from kit.router.patterns import covers
 
-from ._compiled_endpoint import CompiledEndpoint
-from ._documentation import documented_type
-from ._raw_body import RawBody
-from ._resolution import Resolution, show
-from ._responses import describe_responses
-from ._results import Result
-from ._shared_values import find_shared
-from ._signature import REQUIRED, Signature
-from ._streams import describe_stream
-from ._types import allows_none, never_fits
-from ._unread_parameters import unread_name
+from .._parameters.documentation import documented_type
+from .._parameters.raw_body import RawBody
+from .._results.responses import describe_responses
+from .._results.results import Result
+from .._results.streams import describe_stream
+from .._signature.signature import REQUIRED, Signature
+from .._signature.types import allows_none, never_fits, show
+from .compiled_endpoint import CompiledEndpoint
+from .resolution import Resolution
+from .shared_values import find_shared
+from .unread_parameters import unread_name
 
 
 class CompiledRoute:

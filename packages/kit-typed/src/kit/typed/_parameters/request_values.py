@@ -19,8 +19,8 @@ from kit.validator.schemas import (
     split_values,
 )
 
-from ._signature import REQUIRED
-from ._sources import JsonBody, Source
+from .._signature.signature import REQUIRED
+from .sources import JsonBody, Source
 
 # RFC 8259 section 8.1: a byte order mark may be ignored.
 MARK = b"\xef\xbb\xbf"

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
 from msgspec import UnsetType
 
-from ._typed import Typed, typed
+from .typed import Typed, typed
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from kit.authoring.signatures import describe
 from kit.interface import Context
 
-from ._markers import Scope
-from ._signature import Made, Parameter, Signature
-from ._types import allows_none
+from .._signature.markers import Scope
+from .._signature.signature import Made, Parameter, Signature
+from .._signature.types import allows_none
 
 MANAGED = ("manager", "async manager", "unclear manager")
 """The modes of functions whose results are entered as context managers."""

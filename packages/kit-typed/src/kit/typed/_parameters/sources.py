@@ -23,10 +23,10 @@ from kit.http.media_types import is_json, media_type
 from kit.interface import Codecs, ValidationTarget
 from kit.validator.schemas import ObjectNames, Schema, check_objects, get_schema
 
-from ._markers import Dependency, Env, Marker, Var
-from ._partial import MEDIA_TYPES, is_partial
-from ._signature import REQUIRED, Made, Signature
-from ._types import (
+from .._partial.partial import MEDIA_TYPES, is_partial
+from .._signature.markers import Dependency, Env, Marker, Var
+from .._signature.signature import REQUIRED, Made, Signature
+from .._signature.types import (
     aliased,
     allows_none,
     classify,

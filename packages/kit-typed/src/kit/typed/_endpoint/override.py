@@ -12,7 +12,7 @@ from kit.authoring.caller_frame import find_caller_frame
 from kit.authoring.route_hooks import find_bound
 from kit.interface import App
 
-from ._resolution import read_overrides
+from .resolution import read_overrides
 
 
 @contextmanager

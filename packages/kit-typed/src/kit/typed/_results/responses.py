@@ -7,8 +7,8 @@ from collections import deque
 from types import UnionType
 from typing import Annotated, Any, Literal, Never, NoReturn, Union, get_args, get_origin
 
-from ._signature import REQUIRED
-from ._types import aliased, allows_none, split
+from .._signature.signature import REQUIRED
+from .._signature.types import aliased, allows_none, split
 
 
 def describe_responses(returns: Any, status: int | None) -> dict[int, Any]:

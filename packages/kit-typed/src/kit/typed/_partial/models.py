@@ -32,7 +32,7 @@ from msgspec import UNSET, UnsetType
 
 from kit.authoring.models import find_model
 
-from ._types import aliased, allows_none, find_hints, is_object, is_typed_dict, split
+from .._signature.types import aliased, allows_none, find_hints, is_object, is_typed_dict, split
 
 _MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
 # The name of the attribute of a model that keeps its classes, so that both are dropped together.

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The changes in the body of a PATCH request."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The functions of users: parameters, annotations, markers."""
