@@ -28,4 +28,4 @@ def install(app: App) -> None:
     assert_type(problem_details(app), None)
     problem_details(app, base="https://errors.example/")
     problem_details(app, types={404: "/missing", BusyError: "/busy", GoneError: gone})
-    problem_details(app, types={404: 3})  # type: ignore[dict-item]
+    problem_details(app, types={404: 3})  # type: ignore

@@ -105,5 +105,4 @@ def endpoints(app: Routes) -> Coroutine[Any, Any, str]:
     async def read(id: int) -> str:
         return str(id)
 
-    api.get("/books/:id", stat=200)  # type: ignore
     return read(id=5)
