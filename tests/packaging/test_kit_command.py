@@ -195,6 +195,9 @@ def test_new_project_runs_at_once(
     declared = [*settings["project"]["dependencies"], *settings["dependency-groups"]["dev"]]
     names = [re.split(r"[^\w-]", each)[0] for each in declared]
     python = new_environment(tmp_path / "venv")
+    # The extra kit-openapi[ui] needs kit-openapi-ui.
+    extras = re.findall(r"(kit-[\w-]+)\[(\w+)\]", " ".join(declared))
+    names += [f"{name}-{extra}" for name, extra in extras]
     install_pinned(python, *with_needed(wheels, *{*names} & {*wheels}), *declared)
     if "build-system" in settings:
         install(python, shop, options=("--no-deps", "--editable"))
