@@ -12,6 +12,7 @@ import datetime
 import decimal
 import enum
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from operator import attrgetter
@@ -96,8 +97,18 @@ class _Compiler:
         if isinstance(node, inspect.NamedTupleType):
             return partial(_read_parts, [self.compile(each.type) for each in node.fields])
         if hasattr(node, "item_type"):
-            return partial(_read_array, self.compile(node.item_type))
+            return partial(_read_array, self._compile_items(node.item_type))
         return self._plain_reading
+
+    def _compile_items(self, node: Any) -> Read | None:
+        """Returns the reading for all items of an array, or None if they are data already."""
+        read = self.compile(node)
+        if read is None:
+            return None
+        owner = getattr(read, "__self__", None)
+        if isinstance(owner, _Object):
+            return owner.read_all
+        return lambda values: [*map(read, values)]
 
     @property
     def _plain_reading(self) -> Read | None:
@@ -167,6 +178,7 @@ class _Object:
         # PERF: msgspec reads an object faster. It has to find the fields that may be absent,
         # since it takes one that raises for an absent one.
         self._is_flat = not (is_whole or readings or self._tag or self._is_array or may_be_unset)
+        self._has_optional = bool(optional)
         self._get_optional = attrgetter(*(each.name for each in optional)) if optional else _keep
         # PERF: a class in one look-up.
         self._find_reading = lru_cache(maxsize=256)(self._choose_reading)
@@ -175,6 +187,19 @@ class _Object:
         """Returns the data of an object, a dict or a row, or an object that msgspec can read."""
         kind: Any = type(value)
         return self._find_reading(kind)(value)
+
+    def read_all(self, values: Any) -> Any:
+        """Returns the data of several objects, or the objects if msgspec can read them."""
+        # PERF: in C where possible, since pages have many rows.
+        readings = {self._find_reading(kind) for kind in {*map(type, values)}}
+        if readings == {self._read_flat}:
+            try:
+                if self._has_optional:
+                    deque(map(self._get_optional, values), maxlen=0)
+            except Exception:  # one is absent, or can't be read
+                return [*map(self.read, values)]
+            return values
+        return [*map(self.read, values)]
 
     def has_tag(self, value: Any) -> bool:
         """Returns whether a value has the tag of this class, if there is one."""
@@ -264,13 +289,12 @@ def _read_dict(
     return found
 
 
-def _read_array(read: Read | None, value: Any) -> Any:
-    is_array = isinstance(value, _ARRAYS)
-    if not (is_array or _has_items(value)):
-        return value
-    if read is None:
-        return value if is_array else [*value]
-    return [*map(read, value)]
+def _read_array(read_all: Read | None, value: Any) -> Any:
+    if not isinstance(value, _ARRAYS):
+        if not _has_items(value):
+            return value
+        value = [*value]
+    return value if read_all is None else read_all(value)
 
 
 def _has_items(value: Any) -> bool:
