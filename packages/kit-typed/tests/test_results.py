@@ -10,6 +10,7 @@ import re
 import sqlite3
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import (
@@ -460,12 +461,22 @@ class Member(DataBase):
     password: Mapped[str]
 
 
+@contextmanager
+def sqlite_of(mapped: Any) -> Iterator[Session]:
+    """Opens a session of a database with the tables of a class, and closes the database."""
+    engine = create_engine("sqlite://")
+    mapped.metadata.create_all(engine)
+    try:
+        with Session(engine) as session:
+            yield session
+    finally:
+        engine.dispose()
+
+
 @pytest.mark.parametrize("declared", [User, Data, Attrs, Model])
 @pytest.mark.parametrize("mapped", [Account, Member])
 async def test_rows_of_sqlalchemy(declared: Any, mapped: Any) -> None:
-    engine = create_engine("sqlite://")
-    mapped.metadata.create_all(engine)
-    with Session(engine) as session:
+    with sqlite_of(mapped) as session:
         session.add(mapped(id=1, name="ada", password="s3cret"))
         session.flush()
         query = select(mapped)
@@ -504,9 +515,7 @@ class SentAuthor(msgspec.Struct):
 
 @pytest.fixture
 def library() -> Iterator[Session]:
-    engine = create_engine("sqlite://")
-    Base.metadata.create_all(engine)
-    with Session(engine) as session:
+    with sqlite_of(Base) as session:
         session.add(Author(id=1, name="ada", books=[Book(title="Notes")]))
         session.commit()
         yield session
@@ -571,9 +580,9 @@ class Books(msgspec.Struct):
 
 @pytest.mark.parametrize("declared", [User, Data, Row, Model])
 async def test_rows_of_sqlite(declared: Any) -> None:
-    connection = sqlite3.connect(":memory:")
-    connection.row_factory = sqlite3.Row
-    row = connection.execute("SELECT 'ada' AS name, 's3cret' AS password").fetchone()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.row_factory = sqlite3.Row
+        row = connection.execute("SELECT 'ada' AS name, 's3cret' AS password").fetchone()
     assert await sent(declared, row) == ADA
     assert await sent(list[declared], [row]) == f"[{ADA}]"
 
