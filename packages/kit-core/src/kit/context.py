@@ -20,6 +20,7 @@ from kit._response.responses import (
     take_over,
     without_representation,
 )
+from kit._routing.error_handlers import call_format
 from kit._routing.no_bindings import NoBindings
 from kit.authoring.cancellation import find_fault, is_fault
 from kit.authoring.maybe_await import call, check_second
@@ -746,7 +747,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """Returns the 404 of an app without a `not_found` handler."""
         to_sent = self._state.error_format_at(self._path)
         if to_sent is not None:
-            sent = to_sent(HTTPException(404, "404 Not Found"), self)
+            sent = call_format(to_sent, HTTPException(404, "404 Not Found"), self)
             if sent is not None:
                 return self._answer(sent)
         return self.text("404 Not Found", 404)

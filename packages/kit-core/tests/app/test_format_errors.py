@@ -107,3 +107,16 @@ def test_functions_that_cannot_be_called() -> None:
 def test_a_factory_sets_it() -> None:
     factory = create_factory(lambda app: app.format_errors(as_json))
     assert factory.create_app().error_format is as_json
+
+
+@pytest.mark.parametrize("path", ["/broken", "/nowhere"])
+@pytest.mark.parametrize("wrong", ["text", Response("text")])
+async def test_another_result_is_an_error_also_without_a_route(
+    path: str, wrong: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(c: Context) -> Response:
+        raise HTTPException(418)
+
+    app = Kit().get("/broken", fail).format_errors(lambda error, c: wrong)
+    assert (await app.request(path)).status == 500
+    assert "format_errors() takes a function that returns an HTTPException" in caplog.text

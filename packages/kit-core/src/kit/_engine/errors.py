@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from kit._response.responses import settle
-from kit._routing.error_handlers import ErrorHandler, ErrorHandlers
+from kit._routing.error_handlers import ErrorHandler, ErrorHandlers, call_format
 from kit._routing.exception_groups import leaves
 from kit._routing.route import Route
 from kit.authoring.cancellation import find_fault
-from kit.authoring.maybe_await import plain_result
 from kit.authoring.signatures import describe
 from kit.context import Context
 from kit.interface import HandlerError, HTTPException
@@ -110,7 +109,7 @@ def _find_handlers(place: Route | str | None, c: Context[Any, Any]) -> Sequence[
 
 
 def _set_validation_status(error: Exception, handlers: Sequence[ErrorHandlers]) -> None:
-    """Gives validation errors the status that the app has for them."""
+    """Sets the status of validation errors to the one that the app has for them."""
     status = ErrorHandlers.find_validation_status(handlers)
     if status is None:
         return
@@ -144,15 +143,7 @@ def format_error(
         TypeError: If the app's `format_errors` returned something else.
     """
     to_sent = ErrorHandlers.find_format(handlers)
-    if to_sent is None:
-        return None
-    sent = plain_result(to_sent(error, c), to_sent, "format_errors()")
-    if sent is not None and not isinstance(sent, HTTPException):
-        raise TypeError(
-            f"format_errors() takes a function that returns an HTTPException or None, "
-            f"but {describe(to_sent)} returned {type(sent).__name__}"
-        )
-    return sent
+    return None if to_sent is None else call_format(to_sent, error, c)
 
 
 def answer_fault(

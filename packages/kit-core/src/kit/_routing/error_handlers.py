@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._routing.exception_groups import leaves
+from kit.authoring.maybe_await import plain_result
+from kit.authoring.signatures import describe
 
 if TYPE_CHECKING:
     from kit.interface import HandlerResult, HTTPException
@@ -81,3 +83,20 @@ class ErrorHandlers:
             if handler is not None:
                 return handler
         return None
+
+
+def call_format(to_sent: ErrorFormat, error: Exception, c: Any) -> HTTPException | None:
+    """Returns what an app's `format_errors` sends for an exception; None for the usual.
+
+    Raises:
+        TypeError: If the function returned something else.
+    """
+    from kit.interface import HTTPException  # here, since most apps have no format
+
+    sent = plain_result(to_sent(error, c), to_sent, "format_errors()")
+    if sent is not None and not isinstance(sent, HTTPException):
+        raise TypeError(
+            f"format_errors() takes a function that returns an HTTPException or None, "
+            f"but {describe(to_sent)} returned {type(sent).__name__}"
+        )
+    return sent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells values that consist of exactly the declared classes from those that have to be converted.
+"""Finds values that consist of exactly the declared classes, which need no conversion.
 
 The fields of an instance of a declared class aren't validated again, as in pydantic. Only the
 classes of the objects in them count, since an instance of a subclass has fields that aren't
