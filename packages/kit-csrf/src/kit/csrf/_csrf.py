@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from kit.authoring.maybe_await import check_answer, is_awaitable, settle
 from kit.authoring.options import OptionChecks
 from kit.authoring.origins import check_origins
+from kit.http.methods import SAFE_METHODS
 from kit.http.origins import is_own_origin
 from kit.interface import AnyContext, AsyncMiddleware, Context, HTTPException, Next
 from kit.interface.metadata import attach
@@ -28,8 +29,9 @@ IsAllowedSite: TypeAlias = Callable[[SecFetchSite, AnyContext], bool | Awaitable
 _Allows: TypeAlias = Callable[[Any, AnyContext], Any]
 
 _SITES = get_args(SecFetchSite)
-# Safe methods (RFC 9110, section 9.2.1). TRACE is omitted, since browsers don't send it.
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+# Without TRACE, which browsers don't send. A script of another site can send QUERY only after a
+# preflight (RFC 10008, section 4), and forms can't send it.
+_SAFE = SAFE_METHODS - {"TRACE"}
 # SPEC: the types of forms and links (HTML, sections 4.10.18.6 and 4.6.5), which need no preflight.
 # A script of another site can also send a body that has no type.
 _FORM = re.compile(
@@ -45,9 +47,9 @@ def csrf(
 ) -> AsyncMiddleware:
     """Returns middleware that rejects requests that a page of another site may have sent.
 
-    GET, HEAD and OPTIONS requests always pass. Any other request passes if its Sec-Fetch-Site or
-    its Origin header is allowed. Otherwise, or if it has neither header, the middleware raises an
-    `HTTPException` with status 403.
+    GET, HEAD, OPTIONS and QUERY requests always pass, since these methods are safe. Any other
+    request passes if its Sec-Fetch-Site or its Origin header is allowed. Otherwise, or if it has
+    neither header, the middleware raises an `HTTPException` with status 403.
 
     Browsers set both headers themselves, and scripts can't change them. Clients other than browsers
     send neither, so don't cover routes that are only for them.
