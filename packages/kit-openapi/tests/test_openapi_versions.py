@@ -6,10 +6,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import httpx
 import pytest
 from click.testing import CliRunner
 from msgspec import Struct
@@ -124,15 +127,12 @@ def test_the_served_document_has_the_version() -> None:
     assert noted == ""
 
 
-def kit(app: Kit, *arguments: str) -> tuple[int, str, str]:
-    import sys
-    from types import ModuleType
-
+def kit(app: Kit, *arguments: str, command: str = "openapi") -> tuple[int, str, str]:
     module = ModuleType("versions_app")
     module.__dict__["app"] = app
     sys.modules["versions_app"] = module
     try:
-        result = CliRunner().invoke(main, ["openapi", "versions_app:app", *arguments])
+        result = CliRunner().invoke(main, [command, "versions_app:app", *arguments])
     finally:
         del sys.modules["versions_app"]
     return result.exit_code, result.stdout, result.stderr
@@ -241,6 +241,31 @@ def test_streams_may_be_bodies_of_requests() -> None:
             "x-itemSchema": {"$ref": "#/components/schemas/Book"},
         }
     }
+
+
+@pytest.mark.parametrize("version", ["3.1", "3.2"])
+async def test_the_python_client_has_all_methods(version: Any, monkeypatch: Any) -> None:
+    app = make_app()
+    openapi(app, version=version, docs=None)
+    code, source, _ = kit(app, command="client")
+    assert code == 0
+    client = ModuleType("versions_client")
+    monkeypatch.setitem(sys.modules, "versions_client", client)
+    exec(compile(source, "versions_client.py", "exec"), client.__dict__)
+    sent: list[tuple[str, str | None]] = []
+
+    async def note(request: httpx.Request) -> None:
+        sent.append((request.method, request.headers.get("content-type")))
+
+    http = httpx.AsyncClient(transport=httpx.ASGITransport(app), event_hooks={"request": [note]})
+    async with http, client.AsyncClient("http://api.test", client=http) as api:
+        found = await api.search_books(client.Search(text="Emma"), page=2)
+        assert [each.title for each in found] == ["Emma", "Emma"]
+        assert await api.search_books(None) == []
+        assert [each.title async for each in api.stream_books()] == ["Emma"]
+        assert await api.purge() is None
+    json = "application/json"
+    assert sent == [("QUERY", json), ("QUERY", json), ("GET", None), ("PURGE", None)]
 
 
 REDOCLY = ("npx", "--offline", "--yes", "@redocly/cli@2.77.0")
