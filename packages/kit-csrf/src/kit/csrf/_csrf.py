@@ -29,9 +29,10 @@ IsAllowedSite: TypeAlias = Callable[[SecFetchSite, AnyContext], bool | Awaitable
 _Allows: TypeAlias = Callable[[Any, AnyContext], Any]
 
 _SITES = get_args(SecFetchSite)
-# Without TRACE, which browsers don't send. A script of another site can send QUERY only after a
-# preflight (RFC 10008, section 4), and forms can't send it.
-_SAFE = SAFE_METHODS - {"TRACE"}
+# Without TRACE, which browsers don't send.
+# APPSEC: QUERY is safe, too (RFC 10008, section 2), but has a body, and handlers for all methods
+# may take it for a POST. Browsers send both headers with it, so pages of the site itself pass.
+_PASSED = SAFE_METHODS - {"QUERY", "TRACE"}
 # SPEC: the types of forms and links (HTML, sections 4.10.18.6 and 4.6.5), which need no preflight.
 # A script of another site can also send a body that has no type.
 _FORM = re.compile(
@@ -47,9 +48,9 @@ def csrf(
 ) -> AsyncMiddleware:
     """Returns middleware that rejects requests that a page of another site may have sent.
 
-    GET, HEAD, OPTIONS and QUERY requests always pass, since these methods are safe. Any other
-    request passes if its Sec-Fetch-Site or its Origin header is allowed. Otherwise, or if it has
-    neither header, the middleware raises an `HTTPException` with status 403.
+    GET, HEAD and OPTIONS requests always pass. Any other request passes if its Sec-Fetch-Site or
+    its Origin header is allowed. Otherwise, or if it has neither header, the middleware raises an
+    `HTTPException` with status 403.
 
     Browsers set both headers themselves, and scripts can't change them. Clients other than browsers
     send neither, so don't cover routes that are only for them.
@@ -111,7 +112,7 @@ def csrf(
 
     # PERF: not a coroutine, so that safe requests cost almost nothing.
     def csrf(c: Context[Any, Any], next: Next) -> Awaitable[None]:
-        return next() if c.req.method in _SAFE else guard(c, next)
+        return next() if c.req.method in _PASSED else guard(c, next)
 
     return attach(csrf, responses={403: "The request may come from another site"})
 

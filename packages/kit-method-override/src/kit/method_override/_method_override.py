@@ -19,7 +19,7 @@ from kit.interface.metadata import attach
 
 _DEFAULT_FIELD = "_method"
 _METHODS = ("PUT", "PATCH", "DELETE")
-# APPSEC: guards such as csrf() let safe methods through, which forms can't send from elsewhere.
+# APPSEC: guards let safe methods through.
 # SPEC: WHATWG Fetch section 2.2.1: forbidden methods.
 _NEVER = SAFE_METHODS | {"CONNECT", "TRACK"}
 
