@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from kit.interface import App
 
-from ._path_items import get_operation, put_operation
+from ._path_items import get_operation
 from ._versions import Version, write_as
 
 __all__ = ("AppOperation", "AppOperations", "Documentation")
@@ -132,8 +132,8 @@ class Documentation:
         paths: dict[str, dict[str, Any]] = {}
         for each in pending:
             operation = each.operation
-            item = paths.setdefault(operation.shown.path, {})
-            put_operation(item, operation.method, render(each, schemas))
+            methods = paths.setdefault(operation.shown.path, {})
+            methods[operation.method.lower()] = render(each, schemas)
             headers = undeclared_headers(each, schemas)
             self._found.append((operation.method, operation.shown.path, operation.handler, headers))
         self.notes += schemas.notes

@@ -15,18 +15,15 @@ ADDITIONAL = "additionalOperations"
 """The field with the operations of all other methods."""
 
 
-def put_operation(item: dict[str, Any], method: str, operation: dict[str, Any]) -> None:
-    """Adds an operation to a Path Item Object.
+def move_additional(item: dict[str, Any]) -> None:
+    """Moves operations of methods without a field of their own to the field for them.
 
     Args:
-        item: The object.
-        method: The method, in upper case.
-        operation: The Operation Object.
+        item: Operation Objects by their methods in lower case; becomes a Path Item Object.
     """
-    if method in FIXED_METHODS:
-        item[method.lower()] = operation
-    else:
-        item.setdefault(ADDITIONAL, {})[method] = operation
+    others = [name for name in item if name.upper() not in FIXED_METHODS]
+    if others:
+        item[ADDITIONAL] = {name.upper(): item.pop(name) for name in others}
 
 
 def get_operation(item: Mapping[str, Any], method: str) -> Mapping[str, Any]:

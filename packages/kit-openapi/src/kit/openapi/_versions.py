@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from kit.authoring.options import OptionChecks
 
-from ._path_items import ADDITIONAL, iterate_operations
+from ._path_items import ADDITIONAL, iterate_operations, move_additional
 
 Version: TypeAlias = Literal["3.1", "3.2"]
 """The versions of OpenAPI that documents can have."""
@@ -81,17 +81,20 @@ def _check_parents(check: OptionChecks, tags: Sequence[Mapping[str, Any]]) -> No
 
 
 def write_as(version: Version, document: dict[str, Any], notes: list[str]) -> None:
-    """Changes a document of OpenAPI 3.2 into one of another version.
+    """Writes a document as one of a version.
 
     In 3.1, each field of 3.2 becomes an extension: `itemSchema` is `x-itemSchema`. An operation of
     the method QUERY is `x-query`; other tools than Kit's ignore it.
 
     Args:
         version: The version.
-        document: The document.
+        document: The document of OpenAPI 3.2, except that its paths have the operations of all
+            methods by their names in lower case.
         notes: Receives the operations that most tools don't see.
     """
     document["openapi"] = NUMBERS[version]
+    for item in document["paths"].values():
+        move_additional(item)
     if version != "3.1":
         return
     _extend(document, _OF_ROOT)
