@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from kit.interface import App
 
-from ._path_items import get_operation
+from ._methods import get_operation
 from ._versions import Version, write_as
 
 __all__ = ("AppOperation", "AppOperations", "Documentation")

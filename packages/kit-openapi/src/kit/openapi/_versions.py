@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from kit.authoring.options import OptionChecks
 
-from ._path_items import ADDITIONAL, iterate_operations, move_additional
+from ._methods import ADDITIONAL, iterate_operations, move_additional
 
 Version: TypeAlias = Literal["3.1", "3.2"]
 """The versions of OpenAPI that documents can have."""
@@ -97,22 +97,13 @@ def write_as(version: Version, document: dict[str, Any], notes: list[str]) -> No
         move_additional(item)
     if version != "3.1":
         return
+    for path, item in document["paths"].items():
+        _note_unseen(path, item, notes)
     _extend(document, _OF_ROOT)
     for tag in document.get("tags", ()):
         _extend(tag, _OF_TAGS)
-    components = document.get("components", {})
-    for scheme in components.get("securitySchemes", {}).values():
-        _extend(scheme, _OF_SCHEMES)
-        _extend(scheme.get("flows", {}), _OF_FLOWS)
-    for response in components.get("responses", {}).values():
-        _extend_response(response)
-    for body in components.get("requestBodies", {}).values():
-        _extend_content(body)
-    for server in document.get("servers", ()):
-        _extend(server, _OF_SERVERS)
-    for path, item in document["paths"].items():
-        _note_unseen(path, item, notes)
-    for item in _path_items(document):
+    _extend_components(document.get("components", {}))
+    for item in (document, *_path_items(document)):
         for server in item.get("servers", ()):
             _extend(server, _OF_SERVERS)
         _extend(item, _OF_PATH_ITEMS)
@@ -138,6 +129,16 @@ def _note_unseen(path: str, item: Mapping[str, Any], notes: list[str]) -> None:
         f'method {method}; write openapi(version="3.2")'
         for method, field in unseen
     ]
+
+
+def _extend_components(components: Mapping[str, Any]) -> None:
+    for scheme in components.get("securitySchemes", {}).values():
+        _extend(scheme, _OF_SCHEMES)
+        _extend(scheme.get("flows", {}), _OF_FLOWS)
+    for response in components.get("responses", {}).values():
+        _extend_response(response)
+    for body in components.get("requestBodies", {}).values():
+        _extend_content(body)
 
 
 def _extend_operation(operation: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .._path_items import iterate_operations
+from .._methods import iterate_operations
 from .._streams import find_item_schema
 from ._runtime import BASIC, ERRORS, SENDING, START, STREAMING
 from ._types import ANY, Types

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._path_items import iterate_operations
+from .._methods import iterate_operations
 from .._schemas import PREFIX, Schema
 from ._writing import WIDTH, Group, Names, call, docstring, literal, pascal, quoted, snake
 
