@@ -15,6 +15,7 @@ from kit.csrf import csrf
 from kit.etag import etag
 from kit.http.media_types import format_accept_query
 from kit.http.methods import READING_METHODS, SAFE_METHODS, STANDARD_METHODS
+from kit.method_not_allowed import method_not_allowed
 from kit.method_override import method_override
 from kit.testing import test_client as client_of
 from kit.typed import Body, Endpoints, Form
@@ -172,6 +173,14 @@ def test_no_post_becomes_one() -> None:
     """As for GET: it would turn a form, which may change something, into a request that may not."""
     with pytest.raises(ValueError, match="methods that change something"):
         method_override(app=Kit(), methods=["QUERY"])
+
+
+async def test_a_405_of_the_middleware_allows_it() -> None:
+    app = Kit()
+    app.use(method_not_allowed(app=app))
+    app.query("/", lambda c: c.text("found"))
+    response = await app.request("/")
+    assert (response.status, response.headers["allow"]) == (405, "QUERY")
 
 
 async def test_browsers_ask_before_they_send_it() -> None:

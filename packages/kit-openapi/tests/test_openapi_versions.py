@@ -180,7 +180,6 @@ def test_the_command_writes_either_version(tmp_path: Path) -> None:
             r"\['flows'\].*'deviceAuthorization'",
         ),
         ({"security_schemes": {"old": SCHEMES["old"]}}, "no field 'deprecated'"),
-        ({"version": "3.2", "tags": TAGS[1:]}, r"tags\[0\].*'shop' among the tags"),
         (
             {"version": "3.2", "tags": [{**TAGS[0], "parent": "books"}, TAGS[1]]},
             r"tags\[0\].*a parent that isn't below the tag",
@@ -192,6 +191,12 @@ def test_fields_of_another_version(options: dict[str, Any], text: str) -> None:
     for function in (openapi, build_document):
         with pytest.raises(ValueError, match=text):
             function(Kit(), **options)
+
+
+def test_a_parent_of_tags_is_a_tag() -> None:
+    document = build_document(Kit(), version="3.2", tags=TAGS[1:])
+    assert document["tags"] == [*TAGS[1:], {"name": "shop"}]
+    validate(document)
 
 
 def test_another_status_of_invalid_data_is_not_that_of_a_missing_type() -> None:

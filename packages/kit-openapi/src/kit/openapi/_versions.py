@@ -45,7 +45,7 @@ def check_fields(
         schemes: Security Scheme Objects by name.
 
     Raises:
-        ValueError: If there is such a field, or a tag is below itself or one that isn't given.
+        ValueError: If there is such a field, or a tag is below itself.
     """
     if version == "3.1":
         given: list[tuple[str, Mapping[str, Any], Sequence[str]]]
@@ -68,13 +68,11 @@ def check_fields(
 
 
 def _check_parents(check: OptionChecks, tags: Sequence[Mapping[str, Any]]) -> None:
-    """Checks that each parent is a tag, and no tag is below itself (section 4.22)."""
+    """Checks that no tag is below itself (section 4.22)."""
     parents = {each["name"]: each.get("parent") for each in tags}
     for n, each in enumerate(tags):
         above: list[Any] = [each["name"]]
-        while (parent := parents[above[-1]]) is not None:
-            if parent not in parents:
-                check.unusable(f"tags[{n}]", dict(each), f"{parent!r:.100} among the tags, too")
+        while (parent := parents.get(above[-1])) is not None:
             if parent in above:
                 check.unusable(f"tags[{n}]", dict(each), "a parent that isn't below the tag")
             above.append(parent)
@@ -95,6 +93,7 @@ def write_as(version: Version, document: dict[str, Any], notes: list[str]) -> No
     document["openapi"] = NUMBERS[version]
     for item in document["paths"].values():
         move_additional(item)
+    _add_parents(document.get("tags", []))
     if version != "3.1":
         return
     for path, item in document["paths"].items():
@@ -107,6 +106,13 @@ def write_as(version: Version, document: dict[str, Any], notes: list[str]) -> No
         for server in item.get("servers", ()):
             _extend(server, _OF_SERVERS)
         _extend(item, _OF_PATH_ITEMS)
+
+
+def _add_parents(tags: list[dict[str, Any]]) -> None:
+    """Adds the tags that others name as their parents, which must be there (section 4.22)."""
+    names = {each["name"] for each in tags}
+    parents = dict.fromkeys(each["parent"] for each in tags if "parent" in each)
+    tags += [{"name": each} for each in parents if each not in names]
 
 
 def _path_items(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
