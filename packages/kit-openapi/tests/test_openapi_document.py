@@ -159,39 +159,10 @@ def test_parts_are_under_their_prefix_which_is_their_tag() -> None:
         "GET /plain": None,
     }
     assert [each["operationId"] for each in found.values()] == [
-        "read_book",
-        "read_book_get",
-        "read_book_get_plain",
+        "get_api_books_by_id",
+        "get_v1_shelves_by_shelf_last",
+        "get_plain",
     ]
-
-
-def test_operation_ids_are_unique() -> None:
-    app = Kit()
-    app.on(["PUT", "POST"], ["/a", "/b"], read_book)
-    app.get("/lambda/:id", lambda c: c.text("x"))
-    app.get("/partial", functools.partial(read_book))
-    app.get("/named", describe(operation_id="named")(lambda c: c.text("x")))
-    assert {name: each["operationId"] for name, each in operations(app).items()} == {
-        "PUT /a": "read_book",
-        "POST /a": "read_book_post",
-        "PUT /b": "read_book_put",
-        "POST /b": "read_book_post_b",
-        "GET /lambda/{id}": "get_lambda_by_id",
-        "GET /partial": "read_book_get",
-        "GET /named": "named",
-    }
-
-
-def test_names_that_were_given_are_kept() -> None:
-    app = Kit()
-    app.get("/a", read_book)
-    app.get("/b", describe(operation_id="read_book")(lambda c: c.text("x")))
-    app.get("/c", describe(operation_id="read_book")(lambda c: c.text("x")))
-    assert {name: each["operationId"] for name, each in operations(app).items()} == {
-        "GET /a": "read_book_get_a",
-        "GET /b": "read_book",
-        "GET /c": "read_book_get",
-    }
 
 
 def test_methods() -> None:

@@ -14,6 +14,7 @@ from kit.router.patterns import PatternIndex, covers
 
 from ._describable import check_describable
 from ._describe import check_described
+from ._operation_ids import name_operations
 from ._patterns import Template, templates
 from ._source import UNKNOWN, innermost
 
@@ -37,6 +38,7 @@ class Operation:
         facts: The facts of the middleware that covers it, outermost first, and of the handler.
         described: Their descriptions from `describe`; the handler's description takes precedence.
         id: The operation id.
+        name: The id that it would have if no other operation had the same name.
         validation_status: The status of validation errors.
         error_type: The type of the bodies of other errors, or `UNKNOWN`.
     """
@@ -50,6 +52,7 @@ class Operation:
     function: Any = None
     described: dict[str, Any] = field(default_factory=dict)
     id: str = ""
+    name: str = ""
     validation_status: int = 400
     error_type: Any = UNKNOWN
 
@@ -87,7 +90,7 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
                     operation.validation_status = route.validation_status or app.validation_status
                     operation.error_type = _error_type(route.error_format or app.error_format)
                     found.append(operation)
-    _name_operations(found)
+    name_operations(found, notes)
     return found
 
 
@@ -191,23 +194,3 @@ def _clash(operation: Operation, earlier: RouterRoute) -> str:
         f"{shown} is left out: OpenAPI can't distinguish it from {operation.method} "
         f"{earlier.path}, which differs only in its parameters"
     )
-
-
-def _name_operations(operations: list[Operation]) -> None:
-    """Assigns ids to operations. A later one without a name never changes the id of another."""
-    taken: set[str] = set()
-    # Operations with a name from `describe` come first, and keep their names.
-    for operation in sorted(operations, key=lambda each: "operation_id" not in each.described):
-        method, words = operation.method.lower(), operation.template.words
-        name = getattr(operation.function, "__name__", "")
-        name = name if name.isidentifier() else f"{method}_{words}"
-        name = operation.described.get("operation_id", name)
-        choices = [name, f"{name}_{method}", f"{name}_{method}_{words}"]
-        free = next((each for each in choices if each not in taken), None)
-        number = 2
-        while free is None:
-            candidate = f"{choices[-1]}_{number}"
-            free = None if candidate in taken else candidate
-            number += 1
-        operation.id = free
-        taken.add(free)

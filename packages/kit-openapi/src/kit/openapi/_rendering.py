@@ -93,7 +93,7 @@ def plan(
 def render(pending: PendingOperation, schemas: Schemas) -> dict[str, Any]:
     """Writes an operation, once all schemas are known."""
     operation, described = pending.operation, pending.operation.described
-    name = operation.id.replace("_", " ").strip()
+    name = operation.name.replace("_", " ").strip()
     description = described.get("description", pending.said.description)
     written: dict[str, Any] = {
         "tags": described.get("tags", _tags(operation.base_path)),
