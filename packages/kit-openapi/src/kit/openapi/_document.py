@@ -105,8 +105,9 @@ class Documentation:
         from ._rendering import plan, render, undeclared_headers
         from ._responses import Errors
         from ._schemas import Schemas
-        from ._security import Security
+        from ._security import Security, mark_open_operations
         from ._source import forget
+        from ._tags import declare_tags
 
         self.notes.clear()
         self._found.clear()
@@ -131,11 +132,13 @@ class Documentation:
             "schemas": schemas.keep(paths),
             "securitySchemes": dict(sorted(security.schemes.items())),
         }
+        mark_open_operations(paths)
         document: dict[str, Any] = {"openapi": VERSION, "info": self.info}
-        if self.servers:
-            document["servers"] = self.servers
-        if self.tags:
-            document["tags"] = self.tags
+        # SPEC: OpenAPI 3.1.1 section 4.8.1: the default, which linters require to be written.
+        document["servers"] = self.servers or [{"url": "/"}]
+        tags = declare_tags(self.tags, paths)
+        if tags:
+            document["tags"] = tags
         document["paths"] = paths
         used = {name: value for name, value in components.items() if value}
         if used:

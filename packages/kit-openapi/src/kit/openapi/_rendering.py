@@ -120,7 +120,7 @@ def _tags(base_path: str) -> list[str]:
 
 def _response(answer: ResponseDescription, schemas: Schemas) -> dict[str, Any]:
     if answer.raw is not None:
-        return {"description": answer.description, **_without_slots(answer.raw, schemas)}
+        return {**_without_slots(answer.raw, schemas), "description": answer.description}
     written: dict[str, Any] = {"description": answer.description}
     if answer.content:
         written["content"] = {
