@@ -125,7 +125,7 @@ async def test_an_operation_says_what_that_of_realworld_does(
     own, theirs = {*operation["responses"]}, {*statuses.split()}
     assert theirs <= own
     assert own <= theirs | MORE
-    requirements = operation.get("security", [{}])
+    requirements = operation.get("security") or [{}]
     assert ({} not in requirements) is needs_token
     assert {name for each in requirements for name in each} <= {"Token"}
     success = operation["responses"][statuses.split()[0]]
