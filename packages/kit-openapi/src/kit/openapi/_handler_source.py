@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, GenericAlias
 from typing import Any
 
+from kit.http.media_types import media_type as media_type_of
 from kit.interface import HTTPException
 from kit.interface.metadata import Facts, get_facts
 
@@ -219,8 +220,9 @@ class _Reader:
         given = None if node is None else evaluate_node(node, function)
         if given is not None:
             statuses = {int(given) if isinstance(given, int) else None}
-        if argument(call, position + 1, "headers") is not None and name != "json":
-            media_type = None
+        headers = argument(call, position + 1, "headers")
+        if headers is not None and name != "json":
+            media_type = _find_media_type(headers, media_type)
         for status in statuses:
             self._handler_source.answers.setdefault(status, set()).add(media_type)
             if name == "json":
@@ -228,6 +230,24 @@ class _Reader:
                 own = by_alias if isinstance(by_alias, bool) else None
                 self._handler_source.by_alias.setdefault(status, set()).add(own)
         return True
+
+
+def _find_media_type(headers: ast.expr, default: str | None) -> str | None:
+    """Returns the media type that headers set, or None if it is unknown.
+
+    Args:
+        headers: The expression of the headers.
+        default: The media type without them.
+    """
+    if not isinstance(headers, ast.Dict):
+        return None
+    for key, value in zip(headers.keys, headers.values, strict=True):
+        if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+            return None
+        if key.value.lower() == "content-type":
+            text = value.value if isinstance(value, ast.Constant) else None
+            return media_type_of(text) if isinstance(text, str) else None
+    return default
 
 
 def _returned(tree: Tree, statuses: Statuses) -> list[tuple[ast.expr | None, Set[Status]]]:
