@@ -73,7 +73,7 @@ QUERIES = {
     "/articles/feed": {"limit", "offset"},
 }
 # What an API answers beside: RealWorld's texts have 403 and 404, its document hasn't.
-MORE = {"401", "403", "404", "415", "429"}
+MORE = {"401", "403", "404", "413", "415", "429"}
 
 
 @pytest.fixture(scope="module")

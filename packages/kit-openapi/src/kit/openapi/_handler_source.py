@@ -45,6 +45,7 @@ _ANSWERS: dict[str, tuple[int, str | None]] = {
 # The names of contexts and requests.
 _CONTEXTS = {"c", "ctx", "context"}
 _REQUESTS = {"req", "request"}
+_RAW = ("text", "bytes", "array_buffer", "blob")
 _OF_TARGETS = {"param": "param", "query": "query", "queries": "query", "header": "header"}
 
 
@@ -83,6 +84,8 @@ class HandlerSource:
         parameters: The values that it reads by name.
         json: The type of the JSON body; `UNKNOWN` if it isn't read.
         form: Whether it reads a form.
+        raw: Whether it reads the body as text or bytes.
+        limits: The names of limits that it sets for a form.
         can_fail: Whether an invalid body raises an error that leaves the handler.
     """
 
@@ -95,6 +98,8 @@ class HandlerSource:
     parameters: list[Parameter] = field(default_factory=list)
     json: Any = UNKNOWN
     form: bool = False
+    raw: bool = False
+    limits: set[str] = field(default_factory=set)
     can_fail: bool = False
 
 
@@ -317,7 +322,10 @@ def _add_read(
         reading.can_fail = reading.can_fail or can_fail
     elif called.attr in ("form_data", "parse_body"):
         reading.form = True
+        reading.limits |= {each.arg for each in call.keywords if each.arg is not None}
         reading.can_fail = reading.can_fail or can_fail
+    elif called.attr in _RAW:
+        reading.raw = True
 
 
 def _is_context(node: ast.expr, function: FunctionType) -> bool:

@@ -41,6 +41,7 @@ class Operation:
         name: The id that it would have if no other operation had the same name.
         validation_status: The status of validation errors.
         error_type: The type of the bodies of other errors, or `UNKNOWN`.
+        body_limits: The names of the limits of bodies that were set.
     """
 
     method: str
@@ -55,6 +56,7 @@ class Operation:
     name: str = ""
     validation_status: int = 400
     error_type: Any = UNKNOWN
+    body_limits: frozenset[str] = frozenset()
 
 
 def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
@@ -89,6 +91,7 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
                 if not operation.described.get("hidden"):
                     operation.validation_status = route.validation_status or app.validation_status
                     operation.error_type = _error_type(route.error_format or app.error_format)
+                    operation.body_limits = frozenset({*app.body_limits, *route.body_limits})
                     found.append(operation)
     name_operations(found, notes)
     return found

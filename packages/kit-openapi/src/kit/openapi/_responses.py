@@ -11,6 +11,7 @@ from typing import Any
 
 from kit.interface import ValidationProblem
 
+from ._body_limits import TOO_LARGE, may_exceed_limits, may_have_body
 from ._describe import Problem
 from ._docstrings import Docstring
 from ._handler_source import HandlerSource
@@ -110,11 +111,15 @@ def find_responses(
     for facts in operation.facts:
         mode = _mode_of_results(facts.others.get("typed_result"))
         for status, value in facts.responses.items():
+            if status == TOO_LARGE and not may_have_body(operation, reading):
+                continue
             own = operation.validation_status if value is ValidationProblem else status
             _add_fact(found, own, value, errors, schemas, mode)
     _place_result(found, operation, reading)
     _add_malformed(found, operation, errors)
     _add_reads(found, operation, reading, errors)
+    if may_exceed_limits(operation, reading):
+        _add(found, str(TOO_LARGE), errors.answer("The body is too large"))
     for status, raised in reading.raised.items():
         answer = errors.answer(raised.message, raised.kind, is_problem=raised.is_problem)
         _add(found, str(status), answer)
