@@ -101,6 +101,7 @@ class Documentation:
         # Imported here: not needed at startup.
         import msgspec
 
+        from ._operation_ids import name_operations
         from ._operations import find_operations
         from ._rendering import plan, render, undeclared_headers
         from ._responses import Errors
@@ -112,6 +113,7 @@ class Documentation:
         self.notes.clear()
         self._found.clear()
         operations = find_operations(self.app, self.base_path, self.notes)
+        name_operations(operations, self.notes)
         codecs = self.app.codecs
         schemas = Schemas(codecs)
         errors = Errors(self.errors, schemas)

@@ -14,7 +14,6 @@ from kit.router.patterns import PatternIndex, covers
 
 from ._describable import check_describable
 from ._describe import check_described
-from ._operation_ids import name_operations
 from ._patterns import Template, templates
 from ._source import UNKNOWN, innermost
 
@@ -60,7 +59,7 @@ class Operation:
 
 
 def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
-    """Finds the operations of an app, in order of registration.
+    """Finds the operations of an app, in order of registration, without ids.
 
     Args:
         app: The app.
@@ -93,7 +92,6 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
                     operation.error_type = _error_type(route.error_format or app.error_format)
                     operation.body_limits = frozenset({*app.body_limits, *route.body_limits})
                     found.append(operation)
-    name_operations(found, notes)
     return found
 
 
