@@ -708,9 +708,10 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         self._execution_ctx = execution_ctx
         req.raw._closer = req._close
 
-    async def _wait_for_disconnect(self) -> bool:
-        """Waits until the client disconnects; see `Request.wait_for_disconnect`."""
-        return await self.req.raw.wait_for_disconnect()
+    @property
+    def _served(self) -> Request:
+        """The request that the server received, also while handlers read another one."""
+        return self.req._served or self.req.raw
 
     def _fail(self, error: Exception, *, by_handler: bool = False) -> None:
         """Records an exception.

@@ -71,6 +71,16 @@ class Exchange:
         self._task: DetachedTask | None = None
 
     @property
+    def has_head(self) -> bool:
+        """Whether the application has sent the head of a response."""
+        return self._head is not None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the application has sent the whole response."""
+        return self._complete
+
+    @property
     def gone(self) -> bool:
         """Whether the response is incomplete and no longer being read."""
         return self._messages.closed and not self._complete

@@ -10,8 +10,7 @@ from time import monotonic
 from types import AsyncGeneratorType
 from typing import Any, Protocol
 
-from kit.context import Context
-from kit.web import ClientDisconnectedError
+from kit.web import ClientDisconnectedError, Request
 from kit.web._streams import close_stream, encode_chunk, iterate
 
 from .client import Client
@@ -49,7 +48,7 @@ class WatchingBody(Protocol):
         """Handles the client's disconnect."""
 
 
-async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) -> None:
+async def send_body(head: Message, body: Any, request: Request, send: Send) -> None:
     """Sends a response whose body is a stream or a file.
 
     If the client disconnects, the body is cancelled where it waits.
@@ -57,7 +56,7 @@ async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) 
     Args:
         head: The message that starts the response.
         body: A file, a stream, a `PushBody` or a `WatchingBody`; closed at the end.
-        c: The context of the request.
+        request: The request that the server received.
         send: Sends messages to the server.
 
     Raises:
@@ -65,14 +64,16 @@ async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) 
             the connection.
     """
     path = getattr(body, "send_path", None)  # see kit.interface.PathBody
-    if path is not None and "http.response.pathsend" in (c._scope.get("extensions") or {}):
+    if path is not None and "http.response.pathsend" in (
+        (request.scope or {}).get("extensions") or {}
+    ):
         try:
             await send(head)
             await send({"type": "http.response.pathsend", "path": path})
         finally:
             await close_stream(body)
         return
-    client = Client(body, c._wait_for_disconnect)
+    client = Client(body, request.wait_for_disconnect)
     if body.__class__ is not AsyncGeneratorType and hasattr(body, "write_to"):
         work = _write(head, body, send)
     else:
