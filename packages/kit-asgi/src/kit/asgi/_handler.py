@@ -18,7 +18,6 @@ from ._exchange import Exchange
 from ._lifespan import run_lifespan
 from ._scope import build_scope, is_ambiguous
 from ._to_wsgi import WsgiApplication
-from ._types import Scope
 
 AsgiApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[Any]]
 WsgiApp: TypeAlias = Callable[[Any, Any], Iterable[bytes]]
@@ -82,22 +81,13 @@ class AsgiHandler:
                 "The path has an encoded slash, a backslash, a NUL, or an empty or dot segment",
             )
         if (request.scope or {}).get("type") == "websocket" and not self._is_wsgi:
-            return await self._respond_by_websocket(request, scope)
+            from ._websocket import open_exchange  # most requests open no connection
+
+            return await open_exchange(self._app, self._name, scope, request).respond()
         exchange = Exchange(self._app, self._name, scope, request, wait_until)
         if self._is_wsgi:
             scope["kit.is_gone"] = lambda: exchange.gone
         return await exchange.respond()
-
-    async def _respond_by_websocket(self, request: Request, scope: Scope) -> Response:
-        # Here, since most requests open no WebSocket connection.
-        from kit.websocket import get_handshake
-
-        from ._websocket import WebSocketExchange, websocket_scope
-
-        handshake = get_handshake(request)
-        assert handshake is not None  # noqa: S101 - it made the scope
-        scope = websocket_scope(scope, handshake)
-        return await WebSocketExchange(self._app, self._name, scope, handshake).respond()
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[Mapping[str, Any]]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 from kit.interface import Context, HandlerError, Next
-from kit.serving import serve_rest
 
 from ._exchange import Exchange
 from ._types import Receive, Scope, Send
@@ -65,6 +64,8 @@ class Call:
                 "around the app, app = Middleware(app)",
             )
         self._is_used = True
+        from kit.serving import serve_rest  # it loads asyncio
+
         try:
             await serve_rest(self._c, self._next, scope, receive, send)
         except Exception as error:

@@ -12,14 +12,12 @@ from kit.authoring.signatures import describe
 from kit.interface import Context, Next
 from kit.lifespan import Lifespan
 from kit.request import clone_raw_request
-from kit.websocket import get_handshake
 
 from ._exchange import Exchange, call_app
 from ._inner import Call, serve_lifespan
 from ._lifespan import run_lifespan
 from ._scope import add_route, build_scope
 from ._types import Receive, Scope, Send
-from ._websocket import WebSocketExchange, websocket_scope
 
 
 class AsgiMiddleware:
@@ -52,11 +50,11 @@ class AsgiMiddleware:
         request = await clone_raw_request(c.req) if raw.body_used else raw  # type: ignore[arg-type]
         scope = build_scope(request, self._lifespan.bindings)
         add_route(scope, c)
-        handshake = get_handshake(raw)
-        if handshake is not None:
-            scope = websocket_scope(scope, handshake)
-            Call(c, next, scope)
-            connection = WebSocketExchange(self._run, self._name, scope, handshake)
+        if (raw.scope or {}).get("type") == "websocket":
+            from ._websocket import open_exchange  # most requests open no connection
+
+            connection = open_exchange(self._run, self._name, scope, raw)
+            Call(c, next, connection.scope)
             c.res = await connection.respond()
             return
         call = Call(c, next, scope)
