@@ -30,7 +30,15 @@ class AsgiMiddleware:
 
     def __init__(self, create: Callable[[Any], Any], name: str) -> None:
         self._name = name
-        self._app = create(self._serve_inner)
+
+        async def handlers(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "lifespan":
+                await serve_lifespan(receive, send)
+            else:
+                await Call.of(scope, name).serve(name, scope, receive, send)
+
+        # A function: some libraries take a method for an application of ASGI 2.
+        self._app = create(handlers)
         if not callable(self._app):
             raise TypeError(
                 f"asgi_middleware() takes a class of ASGI middleware, but {name} returned "
@@ -61,13 +69,6 @@ class AsgiMiddleware:
         exchange = Exchange(self._run, self._name, scope, request, _find_wait_until(c))
         call.exchange = exchange
         c.res = await exchange.respond()
-
-    async def _serve_inner(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The ASGI application that the middleware wraps."""
-        if scope["type"] == "lifespan":
-            await serve_lifespan(receive, send)
-        else:
-            await Call.of(scope, self._name).serve(self._name, scope, receive, send)
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the ASGI middleware, which may raise the exception of a handler.
