@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from kit.interface import Context, Next
 from kit.lifespan import Lifespan
 from kit.request import clone_raw_request
 
-from ._exchange import Exchange, call_app
+from ._exchange import Exchange, call_app, find_wait_until
 from ._inner import Call, serve_lifespan
 from ._lifespan import run_lifespan
 from ._scope import add_route, build_scope
@@ -66,7 +66,7 @@ class AsgiMiddleware:
             c.res = await connection.respond()
             return
         call = Call(c, next, scope)
-        exchange = Exchange(self._run, self._name, scope, request, _find_wait_until(c))
+        exchange = Exchange(self._run, self._name, scope, request, find_wait_until(c))
         call.exchange = exchange
         c.res = await exchange.respond()
 
@@ -140,13 +140,3 @@ def asgi_middleware(
             f"{error}"
         ) from None
     return AsgiMiddleware(lambda app: middleware(app, *arguments, **options), name)
-
-
-def _find_wait_until(
-    c: Context[Any, Any],
-) -> Callable[[Awaitable[None]], object] | None:
-    """Returns what takes over work after the response, if the request has one."""
-    try:
-        return c.execution_ctx.wait_until
-    except RuntimeError:  # there is no execution context
-        return None

@@ -26,6 +26,8 @@ those of its parts.
 A middleware may have `__kit_lifespan__()`, which returns an async context manager. The app enters
 it within its own lifespan, once for each registration.
 
+A handler for `mount` may have `__kit_options__(c)`, in place of the argument `option_handler`.
+
 A WebSocket handler has `__kit_bind_websocket__(method, pattern, codecs)`, which the function that
 accepts connections, such as `upgrade_websocket`, calls in its own `__kit_bind__`. The result of
 that hook is called with the context of the handshake and returns a function of the connection, or
