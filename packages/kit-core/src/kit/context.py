@@ -708,11 +708,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         self._execution_ctx = execution_ctx
         req.raw._closer = req._close
 
-    @property
-    def _served(self) -> Request:
-        """The request that the server received, also while handlers read another one."""
-        return self.req._served or self.req.raw
-
     def _fail(self, error: Exception, *, by_handler: bool = False) -> None:
         """Records an exception.
 

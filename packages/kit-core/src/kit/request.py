@@ -117,6 +117,11 @@ class KitRequest:
         return raw
 
     @property
+    def served(self) -> Request:
+        """The request that the server received; `raw` is another one within ASGI middleware."""
+        return self._served or self.raw
+
+    @property
     def method(self) -> str:
         """HTTP method as the client sent it: `HEAD` stays `HEAD`."""
         return str(self._scope["method"]) if self._raw is None else self._raw.method

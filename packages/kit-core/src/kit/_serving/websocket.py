@@ -111,7 +111,7 @@ async def _refuse(
         await denial.send(head)
         await denial.send({"type": "http.response.body", "body": content})
     else:
-        await send_body(head, content, c._served, denial.send)
+        await send_body(head, content, c.req.served, denial.send)
     await denial.end()
 
 

@@ -240,7 +240,7 @@ def _find_apps(app: Any, name: str, env: Any) -> tuple[Kit[Any, Any], Kit[Any, A
     except ImportError as error:
         raise ImportError(
             f"{name}() was given ASGI middleware around a Kit app, which needs kit-asgi: "
-            "pip install kit-asgi"
+            "pip install 'kit-testing[asgi]'"
         ) from error
     outer = Kit[Any, Any]()
     outer.mount("/", from_asgi(app, ambiguous_paths=True))
