@@ -184,7 +184,7 @@ def test_long_lists_are_cut() -> None:
 
 @pytest.mark.parametrize("app", [None, lambda scope, receive, send: None])
 def test_what_is_no_app(app: Any) -> None:
-    with pytest.raises(TypeError, match=r"^test_client\(\) takes a Kit app, not "):
+    with pytest.raises(TypeError, match=r"^test_client\(\) takes a Kit app, or ASGI "):
         test_client(app)
 
 

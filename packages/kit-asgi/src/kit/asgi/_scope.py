@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from kit import path_of_request
+from kit.interface import METHOD_NAME_ALL, Context
+from kit.route import endpoint
 from kit.web import URL, Request
 
 from ._environ import SAFE_IN_PATH
@@ -67,6 +69,36 @@ def build_scope(request: Request, state: Mapping[str, Any] | None) -> Scope:
         },
         "state": {**(around.get("state") or {}), **(state or {})},
     }
+
+
+class ScopeRoute(NamedTuple):
+    """The route of a request, with the members that tools read of Starlette's routes.
+
+    Attributes:
+        path: The pattern, e.g. `/users/:id`.
+        path_format: The same.
+        name: The name of the handler.
+        endpoint: The handler.
+        methods: The methods; None for all.
+    """
+
+    path: str
+    path_format: str
+    name: str
+    endpoint: Any
+    methods: frozenset[str] | None
+
+
+def add_route(scope: Scope, c: Context[Any, Any]) -> None:
+    """Adds the route that handles a request to its scope: `endpoint` and `route`."""
+    route = endpoint(c)
+    if route is None:
+        return
+    handler = getattr(route.handler, "__kit_origin__", route.handler)
+    name = getattr(handler, "__name__", type(handler).__name__)
+    methods = None if route.method == METHOD_NAME_ALL else frozenset({route.method})
+    scope["endpoint"] = handler
+    scope["route"] = ScopeRoute(route.path, route.path, name, handler, methods)
 
 
 def is_ambiguous(request: Request, scope: Scope) -> bool:
