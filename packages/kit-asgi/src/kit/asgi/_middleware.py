@@ -16,7 +16,7 @@ from kit.request import clone_raw_request
 from ._exchange import Exchange, call_app, find_wait_until
 from ._inner import Call, serve_lifespan
 from ._lifespan import run_lifespan
-from ._scope import add_route, build_scope
+from ._scope import add_route, build_scope_around
 from ._types import Receive, Scope, Send
 
 
@@ -56,7 +56,7 @@ class AsgiMiddleware:
         """
         raw: Any = c.req.raw
         request = await clone_raw_request(c.req) if raw.body_used else raw  # type: ignore[arg-type]
-        scope = build_scope(request, self._lifespan.bindings)
+        scope = build_scope_around(request, self._lifespan.bindings)
         add_route(scope, c)
         if (raw.scope or {}).get("type") == "websocket":
             from ._websocket import open_exchange  # most requests open no connection

@@ -61,14 +61,36 @@ def build_scope(request: Request, state: Mapping[str, Any] | None) -> Scope:
         "headers": headers,
         "client": around.get("client"),
         "server": around.get("server") or _parse_server(request.url),
-        # These extensions (trailers, push, files) are messages to the server, which gets none here.
-        "extensions": {
-            name: value
-            for name, value in (around.get("extensions") or {}).items()
-            if not name.startswith("http.response.")
-        },
+        "extensions": _select_extensions(around),
         "state": {**(around.get("state") or {}), **(state or {})},
     }
+
+
+def build_scope_around(request: Request, state: Mapping[str, Any] | None) -> Scope:
+    """Returns the ASGI scope of a request for middleware: that of the server, if it still holds.
+
+    It is a copy, since handlers get what the middleware changes by another request.
+    """
+    scope = request.scope
+    if (
+        scope is None
+        or request.is_moved
+        or request.method != scope["method"]
+        or isinstance(request.body, bytes)
+        or request.headers.raw != list(map(tuple, scope["headers"]))
+    ):
+        return build_scope(request, state)
+    return {
+        **{key: value for key, value in scope.items() if key != "kit.websocket"},
+        "extensions": _select_extensions(scope),
+        "state": {**(scope.get("state") or {}), **(state or {})},
+    }
+
+
+def _select_extensions(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the extensions without messages to the server, which gets none: trailers, files."""
+    extensions = (scope.get("extensions") or {}).items()
+    return {name: value for name, value in extensions if not name.startswith("http.response.")}
 
 
 class ScopeRoute(NamedTuple):
