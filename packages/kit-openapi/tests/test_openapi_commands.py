@@ -124,3 +124,14 @@ def test_client_is_written_and_checked(folder: Path) -> None:
     assert (folder / "client.py").read_text() == said
     assert kit("client", "app.py:app", "--check", "client.py")[0] == 0
     assert kit("client", "app.py:app", "--lang", "cobol")[0] == 2
+
+
+def test_typescript_client_is_written_and_checked(folder: Path) -> None:
+    code, said, _ = kit("client", "app.py:app", "--lang", "typescript")
+    assert code == 0
+    assert said.startswith("/**\n * Client of Shelf 1.\n")
+    assert "export class Client {" in said
+    assert kit("client", "app.py:app", "--lang", "typescript", "-o", "api.ts")[:2] == (0, "")
+    assert (folder / "api.ts").read_text() == said
+    assert kit("client", "app.py:app", "--lang", "typescript", "--check", "api.ts")[0] == 0
+    assert kit("client", "app.py:app", "--check", "api.ts")[0] == 1
