@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from .._schemas import PREFIX, Schema
@@ -13,50 +14,58 @@ _MULTIPART = "multipart/form-data"
 _OCTETS = "application/octet-stream"
 
 
-class Reference(NamedTuple):
+@dataclass(frozen=True)
+class Reference:
     """A component, by its name in the document."""
 
     name: str
 
 
-class Values(NamedTuple):
+@dataclass(frozen=True)
+class Values:
     """An enumeration of JSON values."""
 
     values: list[Any]
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True)
+class Choice:
     """One of several schemas."""
 
     schemas: list[Schema]
 
 
-class All(NamedTuple):
+@dataclass(frozen=True)
+class All:
     """All of several schemas."""
 
     schemas: list[Schema]
 
 
-class Tuple(NamedTuple):
+@dataclass(frozen=True)
+class Tuple:
     """An array of a fixed length, with a schema for each item."""
 
     schemas: list[Schema]
 
 
-class Array(NamedTuple):
+@dataclass(frozen=True)
+class Array:
     """An array with one schema for all items, or None."""
 
     schema: Schema | bool | None
 
 
-class Object(NamedTuple):
+@dataclass(frozen=True)
+class Object:
     """An object: its schema, and the schema of further values, or None if any is allowed."""
 
     schema: Schema
     values: Schema | None
 
 
-class Text(NamedTuple):
+@dataclass(frozen=True)
+class Text:
     """A string.
 
     Attributes:
@@ -72,13 +81,15 @@ class Text(NamedTuple):
     is_octets: bool
 
 
-class Scalar(NamedTuple):
+@dataclass(frozen=True)
+class Scalar:
     """`integer`, `number`, `boolean`, `null` or `decimal`."""
 
     kind: str
 
 
-class Anything(NamedTuple):
+@dataclass(frozen=True)
+class Anything:
     """Any JSON value."""
 
 

@@ -12,7 +12,7 @@ from .._operations import Credential, read_credentials, read_operations
 from ._methods import Method, write_errors
 from ._runtime import write_runtime
 from ._types import Types
-from ._writing import quoted, write_comment, write_key
+from ._writing import escape, quoted, write_comment, write_key
 
 # A client with a method `then` would be a promise for `await`.
 _NOT_METHODS = ("constructor", "then")
@@ -102,7 +102,7 @@ def _write_credential(name: str, credential: Credential) -> list[str]:
         ]
     value = f"await resolve({given})"
     if credential.kind == "token":
-        word = credential.name.capitalize()
+        word = escape(credential.name.capitalize())
         statements = [
             f"const token = {value};",
             f'headers.set("Authorization", `{word} ${{token}}`);',

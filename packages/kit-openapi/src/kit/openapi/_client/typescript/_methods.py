@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 
@@ -22,11 +21,12 @@ from ._writing import (
     Record,
     Type,
     Union,
+    escape,
     quoted,
     write_alias,
     write_comment,
-    write_fields,
     write_flat,
+    write_interface,
     write_key,
     write_list,
     write_type,
@@ -223,9 +223,9 @@ class Method:
         if self._options:
             base = "StreamOptions" if self._has_choice() else "RequestOptions"
             yield from ("", f"/** Options of `{self.name}`. */")
-            yield f"export interface {self._options_name} extends {base} {{"
-            yield from write_fields(Record(self._options), 1)
-            yield "}"
+            yield from write_interface(
+                f"{self._options_name} extends {base}", Record(self._options)
+            )
         if self._result_name:
             answers = [
                 Record([Field("status", status, True), Field("body", kind, True)])
@@ -375,22 +375,13 @@ def _write_path(path: str, names: dict[str, str]) -> str:
     """Writes a path: a literal, or a template with the arguments of the method."""
     if not names:
         return quoted(path)
-    pieces = re.split(r"(\{[^{}]*\})", path)
-    written = [
-        f"${{{names[each[1:-1]]}}}" if each[1:-1] in names and each[0] == "{" else _escape(each)
-        for each in pieces
-        if each
-    ]
-    return f"path`{''.join(written)}`"
-
-
-def _escape(text: str) -> str:
-    """Escapes a text for a template literal."""
-    return json.dumps(text)[1:-1].replace('\\"', '"').replace("`", "\\`").replace("${", "\\${")
+    arguments = {f"{{{key}}}": f"${{{name}}}" for key, name in names.items()}
+    pieces = re.split(f"({'|'.join(map(re.escape, arguments))})", path)
+    return f"path`{''.join(arguments.get(each) or escape(each) for each in pieces)}`"
 
 
 def write_errors(methods: list[Method]) -> list[str]:
     """Writes the table of errors by the names of methods."""
     fields = [Field(each.name, Named(each.error), True) for each in methods]
     comment = "/** The documented errors of each method. */"
-    return [comment, "export interface Errors {", *write_fields(Record(fields), 1), "}"]
+    return [comment, *write_interface("Errors", Record(fields))]

@@ -39,7 +39,7 @@ from ._writing import (
     literal,
     write_alias,
     write_comment,
-    write_fields,
+    write_interface,
 )
 
 _SCALARS: Mapping[str, Type] = {
@@ -133,17 +133,11 @@ class Types:
             is_form = name in self._forms
             if isinstance(shape, Object) and "properties" in shape.schema:
                 record = self._record(shape.schema, name, is_form=is_form)
-                lines += self._interface(self._named[name], record)
+                lines += write_interface(self._named[name], record)
                 continue
             kind = UNKNOWN if self._is_circular(name, schema) else self.of(schema, is_form=is_form)
             lines += write_alias(self._named[name], kind)
         return lines
-
-    def _interface(self, name: str, record: Record) -> list[str]:
-        fields = write_fields(record, 1)
-        if not fields:
-            return [f"export interface {name} {{}}"]
-        return [f"export interface {name} {{", *fields, "}"]
 
     def _record(self, schema: Schema, name: str | None, *, is_form: bool) -> Record:
         required = schema.get("required", ())

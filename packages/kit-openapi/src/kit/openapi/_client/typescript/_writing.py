@@ -6,52 +6,60 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 WIDTH = 80
 _INDENT = "  "
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
-class Named(NamedTuple):
+@dataclass(frozen=True)
+class Named:
     """A type that is written as one word or literal."""
 
     text: str
 
 
-class Union(NamedTuple):
+@dataclass(frozen=True)
+class Union:
     """One of several types; an intersection with `&` as its sign."""
 
     parts: Sequence[Type]
     sign: str = "|"
 
 
-class ListOf(NamedTuple):
+@dataclass(frozen=True)
+class ListOf:
     """An array."""
 
     item: Type
 
 
-class TupleOf(NamedTuple):
+@dataclass(frozen=True)
+class TupleOf:
     """A tuple."""
 
     items: Sequence[Type]
 
 
-class MapOf(NamedTuple):
+@dataclass(frozen=True)
+class MapOf:
     """An object with any names."""
 
     value: Type
 
 
-class Generic(NamedTuple):
+@dataclass(frozen=True)
+class Generic:
     """A generic type with its arguments."""
 
     name: str
     arguments: Sequence[Type]
 
 
-class Field(NamedTuple):
+@dataclass(frozen=True)
+class Field:
     """A property.
 
     Attributes:
@@ -67,7 +75,8 @@ class Field(NamedTuple):
     text: str = ""
 
 
-class Record(NamedTuple):
+@dataclass(frozen=True)
+class Record:
     """An object with certain properties."""
 
     fields: Sequence[Field]
@@ -187,6 +196,16 @@ def write_inline(kind: Type) -> str:
     return " ".join(line.strip() for line in lines)
 
 
+def write_interface(name: str, record: Record) -> list[str]:
+    """Writes an interface."""
+    fields = write_fields(record, 1)
+    return (
+        [f"export interface {name} {{", *fields, "}"]
+        if fields
+        else [f"export interface {name} {{}}"]
+    )
+
+
 def write_fields(record: Record, depth: int) -> list[str]:
     """Writes the properties of an object type, each with its description."""
     lines: list[str] = []
@@ -219,6 +238,12 @@ def _escape(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass")
     pairs = [units[index : index + 2].hex() for index in range(0, len(units), 2)]
     return "".join(f"\\u{each}" for each in pairs)
+
+
+def escape(text: str) -> str:
+    """Escapes a text for a template literal."""
+    written = json.dumps(text)[1:-1].replace('\\"', '"')
+    return written.replace("`", "\\`").replace("${", "\\${")
 
 
 def literal(value: object) -> str:

@@ -381,9 +381,9 @@ export class Client {
     new Headers(options.init?.headers).forEach((value, name) => {
       headers.set(name, value);
     });
-    for (const [name, value] of toPairs(request.headers, nullable)) {
-      headers.set(name, value);
-    }
+    const own = toPairs(request.headers, nullable);
+    for (const [name] of own) headers.delete(name);
+    for (const [name, value] of own) headers.append(name, value);
     // #region streams
     if (request.accept) headers.set("Accept", request.accept);
     // #endregion
