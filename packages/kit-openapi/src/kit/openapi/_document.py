@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 from kit.interface import App
 
-__all__ = ("AppOperation", "AppOperations", "Documentation")
+from ._methods import get_operation
+from ._versions import Version, write_as
 
-VERSION = "3.1.1"
+__all__ = ("AppOperation", "AppOperations", "Documentation")
 
 
 class AppOperation(NamedTuple):
@@ -20,7 +22,7 @@ class AppOperation(NamedTuple):
         method: The method, in upper case.
         path: The path template, e.g. `/books/{id}`.
         handler: The handler of the route, as registered.
-        operation: The Operation Object (OpenAPI 3.1.1, section 4.8.10).
+        operation: The Operation Object (OpenAPI 3.2.0, section 4.10).
         undeclared_headers: Header parameters that the handler reads by name and nothing validates,
             in lower case. A proxy may set them.
     """
@@ -56,6 +58,7 @@ class Documentation:
         tags: Tag Objects.
         errors: The types of error bodies, by media type; None for the built-in ones.
         security_schemes: Security Scheme Objects by name.
+        version: The version of OpenAPI.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class Documentation:
         tags: Sequence[Mapping[str, Any]] = (),
         errors: Mapping[str, Any] | None = None,
         security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+        version: Version = "3.1",
     ) -> None:
         self.app = app
         self.info = dict(info)
@@ -74,10 +78,18 @@ class Documentation:
         self.tags = [dict(each) for each in tags]
         self.errors = errors
         self.security_schemes = security_schemes or {}
+        self.version: Version = version
         self.base_path = "/"
         self.notes: list[str] = []
         self._document: dict[str, Any] | None = None
         self._found: list[tuple[str, str, Any, frozenset[str]]] = []
+
+    def in_version(self, version: Version) -> Self:
+        """Returns the same in a version of OpenAPI."""
+        found = copy(self)
+        found.version = version
+        found.notes, found._found, found._document = [], [], None
+        return found
 
     def document(self) -> dict[str, Any]:
         """Returns the document, which is built once; `notes` then lists the omitted routes."""
@@ -89,7 +101,9 @@ class Documentation:
         """Returns the operations of the document, each with the handler of its route."""
         document = self.document()
         found = [
-            AppOperation(method, path, handler, document["paths"][path][method.lower()], headers)
+            AppOperation(
+                method, path, handler, get_operation(document["paths"][path], method), headers
+            )
             for method, path, handler, headers in self._found
         ]
         return AppOperations(document, found, self.notes)
@@ -127,7 +141,7 @@ class Documentation:
             "schemas": schemas.keep(paths),
             "securitySchemes": dict(sorted(security.schemes.items())),
         }
-        document: dict[str, Any] = {"openapi": VERSION, "info": self.info}
+        document: dict[str, Any] = {"openapi": "", "info": self.info}
         if self.servers:
             document["servers"] = self.servers
         if self.tags:
@@ -138,4 +152,5 @@ class Documentation:
             document["components"] = used
         # Tuples, dates etc. in defaults and examples become JSON values.
         built: dict[str, Any] = msgspec.json.decode(codecs.encode_json(document))
+        write_as(self.version, built, self.notes)
         return built

@@ -9,10 +9,11 @@ from typing import Any, Literal, NamedTuple
 
 from kit.http.media_types import EVENT_STREAM, JSON_LINES
 
+from .._methods import iterate_operations
 from .._streams import find_item_schema
 
-# Neither HEAD nor OPTIONS: a client has no use for what they tell.
-_METHODS = ("get", "put", "post", "delete", "patch", "trace", "query")
+# A client has no use for what they tell.
+_LEFT_OUT = ("HEAD", "OPTIONS")
 _JSON = re.compile(r"application/(?:[^;+]+\+)?json")
 _TEXT = re.compile(r"text/|application/(?:[^;+]+\+)?xml")
 _MULTIPART = "multipart/form-data"
@@ -144,15 +145,9 @@ def read_operations(document: Mapping[str, Any]) -> list[Operation]:
     return [
         _operation(method, path, operation)
         for path, item in document["paths"].items()
-        for method, operation in _find_operations(item)
+        for method, operation in iterate_operations(item)
+        if method not in _LEFT_OUT
     ]
-
-
-def _find_operations(item: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yields the methods and operations of a Path Item, also those that OpenAPI 3.2 adds."""
-    yield from ((method, each) for method, each in item.items() if method in _METHODS)
-    for name in ("additionalOperations", "x-additionalOperations"):
-        yield from item.get(name, {}).items()
 
 
 def _operation(method: str, path: str, described: Mapping[str, Any]) -> Operation:
@@ -162,7 +157,7 @@ def _operation(method: str, path: str, described: Mapping[str, Any]) -> Operatio
     responses = described["responses"]
     return Operation(
         id=described["operationId"],
-        method=method.upper(),
+        method=method,
         path=path,
         text="\n".join(said),
         is_deprecated=bool(described.get("deprecated")),

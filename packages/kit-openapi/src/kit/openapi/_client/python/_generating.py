@@ -72,7 +72,7 @@ def generate(document: Mapping[str, Any]) -> str:
     """Generates a Python client.
 
     Args:
-        document: An OpenAPI 3.1 document of `kit.openapi`.
+        document: A document of `kit.openapi`.
 
     Returns:
         The source of a module that needs httpx and msgspec.

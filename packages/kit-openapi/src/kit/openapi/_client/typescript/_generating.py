@@ -23,7 +23,7 @@ def generate(document: Mapping[str, Any]) -> str:
     """Generates a TypeScript client.
 
     Args:
-        document: An OpenAPI 3.1 or 3.2 document of `kit.openapi`.
+        document: A document of `kit.openapi`.
 
     Returns:
         The source of a module that needs nothing but `fetch`, formatted as by Prettier.
