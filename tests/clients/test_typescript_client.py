@@ -92,7 +92,7 @@ def test_calls_of_every_operation(project: Project, serve: Callable[..., Served]
     served = serve(SUPPORT, "client_app:app")
     said = project.run("--test", "--test-reporter=tap", "out/calls.js", API=served.url)
     assert "# fail 0" in said
-    assert "# pass 12" in said
+    assert "# pass 13" in said
 
 
 def test_clients_of_examples(project: Project) -> None:

@@ -146,6 +146,7 @@ def make_app() -> Kit:
     app.post("/login", login, use=validator("form", Login))
     app.post("/upload", upload, use=validator("form", Upload))
     app.post("/raw", raw)
+    app.query("/things", find_things, use=validator("json", Range))
     app.put("/jobs/:id", put_job, use=validator("param", Id))
     app.get("/errors/:id", fail, use=validator("param", Id))
     app.delete("/things/:id", delete, use=validator("param", Id))
@@ -235,6 +236,12 @@ async def raw(c: Context) -> Response:
     """Says what bytes it received."""
     content_type = c.req.header("content-type")
     return c.json(f"{content_type} {(await c.req.bytes()).decode()}")
+
+
+@describe(responses={200: Range})
+async def find_things(c: Context) -> Response:
+    """Says what it would search for, in a QUERY request (RFC 10008)."""
+    return c.json(c.req.valid("json", Range))
 
 
 @describe(responses={200: Id, 202: Job})

@@ -128,6 +128,10 @@ test("forms and bytes", async () => {
   assert.equal(await api.raw(new Blob(["bytes"]).stream()), expected);
 });
 
+test("QUERY", async () => {
+  assert.deepEqual(await api.findThings({ low: 1 }), { low: 1, high: null });
+});
+
 test("results", async () => {
   assert.equal(await api.text(), "häh");
   const picture = await api.picture();
