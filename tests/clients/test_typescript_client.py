@@ -14,6 +14,8 @@ import openapi_app
 import pytest
 from commands import run
 from documents import ROOT
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from npm import run_npm
 
 from kit.openapi import build_document
@@ -256,3 +258,111 @@ export async function use(api: Client, pet: Pet, error: unknown): Promise<Json> 
   return (await api.moved()).status;
 }
 """
+
+
+NAMES = st.text(max_size=6) | st.sampled_from(["class", "a-b", "then", "path", "Error", "Array"])
+KEYS = ("A", "B b", "Record", "String", "Blob")
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+LEAVES = st.sampled_from(
+    [
+        {},
+        True,
+        TEXT,
+        NUMBER,
+        {"type": ["string", "null"]},
+        {"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"},
+        *({"$ref": f"{REF}{key}"} for key in KEYS),
+    ]
+)
+
+
+def combine(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Schemas of other schemas."""
+    several = st.lists(inner, min_size=1, max_size=3)
+    text = st.text(max_size=10)
+    return st.one_of(
+        st.builds(lambda items: {"type": "array", "items": items}, inner),
+        st.builds(
+            lambda items: {
+                "type": "array",
+                "prefixItems": items,
+                "minItems": len(items),
+                "maxItems": len(items),
+            },
+            several,
+        ),
+        st.builds(lambda values: {"enum": values}, st.lists(SCALARS, min_size=1, max_size=3)),
+        st.builds(
+            lambda key, schemas: {key: schemas}, st.sampled_from(["anyOf", "oneOf"]), several
+        ),
+        st.builds(lambda values: {"type": "object", "additionalProperties": values}, inner),
+        st.builds(
+            lambda fields, about, required: {
+                "type": "object",
+                "properties": fields,
+                "description": about,
+                "required": [*fields][:required],
+            },
+            st.dictionaries(NAMES, inner, max_size=3),
+            text,
+            st.integers(0, 3),
+        ),
+    )
+
+
+SCHEMAS = st.recursive(LEAVES, combine, max_leaves=6)
+
+
+@st.composite
+def draw_operation(draw: st.DrawFn, id: str) -> dict[str, Any]:
+    """An operation with parameters, perhaps a body, and responses."""
+    keys = draw(
+        st.lists(st.tuples(NAMES, st.sampled_from(["query", "header", "cookie"])), max_size=3)
+    )
+    parameters = [
+        {"name": name, "in": place, "required": draw(st.booleans()), "schema": draw(SCHEMAS)}
+        for name, place in dict.fromkeys(keys)
+    ]
+    media_type = draw(st.sampled_from(["application/json", "multipart/form-data", "image/png"]))
+    statuses = st.sampled_from(["200", "201", "204", "303", "404", "4XX", "default"])
+    responses = {
+        each: describe_json(draw(SCHEMAS)) if draw(st.booleans()) else {"description": "x"}
+        for each in draw(st.lists(statuses, min_size=1, max_size=4, unique=True))
+    }
+    operation = {
+        "operationId": id,
+        "summary": draw(st.text(max_size=10)),
+        "parameters": parameters,
+        "responses": responses,
+    }
+    if draw(st.booleans()):
+        content = {media_type: {"schema": draw(SCHEMAS)}}
+        operation["requestBody"] = {"content": content, "required": draw(st.booleans())}
+    return operation
+
+
+@st.composite
+def draw_document(draw: st.DrawFn) -> dict[str, Any]:
+    """A document of any names and texts."""
+    ids = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
+    return {
+        "info": {"title": draw(st.text(max_size=10)), "version": "1"},
+        "paths": {
+            f"/{index}": {"post": draw(draw_operation(each))} for index, each in enumerate(ids)
+        },
+        "components": {"schemas": {key: draw(SCHEMAS) for key in KEYS}},
+    }
+
+
+@given(st.lists(draw_document(), min_size=10, max_size=10))
+@settings(max_examples=5, suppress_health_check=[*HealthCheck], phases=[Phase.generate])
+def test_clients_of_random_documents(
+    npm: Callable[[Mapping[str, str]], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+    documents: list[dict[str, Any]],
+) -> None:
+    project = Project(npm(PACKAGES), tmp_path_factory.mktemp("random"))
+    names = [f"client{index}.ts" for index in range(len(documents))]
+    for name, document in zip(names, documents, strict=True):
+        project.write(name, document)
+    project.compile(*names, **BROWSER, noEmit=True, skipLibCheck=True)

@@ -209,7 +209,7 @@ def _forms(paths: Mapping[str, Any]) -> Iterator[str]:
 
 def is_nullable(components: Mapping[str, Schema], schema: Schema | bool | None) -> bool:
     """Returns whether a schema has null, and nothing else that the text `null` could be."""
-    shapes = [*_alternatives(components, schema, frozenset())]
+    shapes = [*find_alternatives(components, schema)]
     has_null = any(
         shape == Scalar("null") or (isinstance(shape, Values) and None in shape.values)
         for shape in shapes
@@ -229,16 +229,16 @@ def _could_be_null_text(shape: Shape) -> bool:
 _PARSED = {"date-time", "date", "time", "duration", "uuid"}
 
 
-def _alternatives(
-    components: Mapping[str, Schema], schema: Any, seen: frozenset[str]
+def find_alternatives(
+    components: Mapping[str, Schema], schema: Any, seen: frozenset[str] = frozenset()
 ) -> Iterator[Shape]:
     """Yields the alternatives of a schema, those of components as well."""
     shape = read_schema(schema)
     if isinstance(shape, Reference):
         if shape.name in components and shape.name not in seen:
-            yield from _alternatives(components, components[shape.name], seen | {shape.name})
+            yield from find_alternatives(components, components[shape.name], seen | {shape.name})
     elif isinstance(shape, Choice):
         for each in shape.schemas:
-            yield from _alternatives(components, each, seen)
+            yield from find_alternatives(components, each, seen)
     else:
         yield shape

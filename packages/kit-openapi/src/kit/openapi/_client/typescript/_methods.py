@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from kit.http.media_types import EVENT_STREAM
 
 from .._names import UniqueNames, camel, pascal
-from .._operations import Answer, Operation
+from .._operations import Answer, Body, Operation
 from .._schemas import Text, read_schema
 from ._types import Types, describe
 from ._writing import (
@@ -274,11 +274,7 @@ class Method:
         needs_options = any(each.is_required for each in self._options)
         body = self._operation.body
         if body is not None:
-            kind = (
-                _RAW
-                if body.kind == "raw"
-                else self._types.of(body.schema, is_form=body.kind == "multipart")
-            )
+            kind = self._of_body(body)
             if not body.is_required and needs_options:
                 yield "body: ", Union([kind, Named("undefined")]), ""
             else:
@@ -286,6 +282,13 @@ class Method:
         base = "StreamOptions" if self._has_choice() else "RequestOptions"
         options = Named(self._options_name or base)
         yield "options: ", options, "" if needs_options else " = {}"
+
+    def _of_body(self, body: Body) -> Type:
+        if body.kind == "raw":
+            return _RAW
+        if body.kind == "json":
+            return self._types.of(body.schema)
+        return self._types.of_form(body.schema, has_files=body.kind == "multipart")
 
     def _write_request(self) -> Iterator[str]:
         operation = self._operation

@@ -20,6 +20,7 @@ from .._schemas import (
     Text,
     Tuple,
     Values,
+    find_alternatives,
     find_forms,
     find_tags,
     is_nullable,
@@ -102,6 +103,12 @@ class Types:
         if isinstance(kind, Union) and NULL in kind.parts and not self.is_nullable(schema):
             return _unite([each for each in kind.parts if each != NULL])
         return kind
+
+    def of_form(self, schema: Schema | bool | None, *, has_files: bool) -> Type:
+        """Returns the type of a form, which is an object whatever the document says."""
+        shapes = find_alternatives(self._components, schema)
+        is_object = all(isinstance(each, Object | All) for each in shapes)
+        return self.of(schema, is_form=has_files) if is_object else Named("object")
 
     def is_nullable(self, schema: Schema | bool | None) -> bool:
         """Returns whether a schema has null, and nothing else that the text `null` could be."""
