@@ -110,7 +110,7 @@ def _imports(text: str) -> list[str]:
     abstract = ["Iterator", "Mapping"]
     if "_async_lines(" in text:
         abstract += ["AsyncGenerator", "AsyncIterator", "Generator"]
-    typing = ["Any", "Self", "get_args", "get_origin"]
+    typing = ["Any", "Self", "TypeGuard", "get_args", "get_origin"]
     typing += [name for name in ("Literal", "TypeAlias") if re.search(rf"\b{name}\b", text)]
     return [
         each.replace("TYPING", ", ".join(sorted(typing))).replace(

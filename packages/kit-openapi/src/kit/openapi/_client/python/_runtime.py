@@ -63,6 +63,15 @@ def _is_nullable(kind: Any) -> bool:
     return not kinds & {Any, str, bytes, list, tuple, dict}
 
 
+def _is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
+
+
+# Whatever is iterated like a list.
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, (list, tuple, set, frozenset))
+
+
 def _is_object(value: Any) -> bool:
     return isinstance(value, (Mapping, msgspec.Struct))
 
@@ -72,7 +81,7 @@ def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if _is_object(value):
             inner = _fields(value).items()
             yield from _flat({f"{name}[{key}]": each for key, each in inner})
-        elif isinstance(value, (list, tuple, set, frozenset)):
+        elif _is_list(value):
             for index, each in enumerate(value):
                 if _is_object(each):
                     yield from _flat({f"{name}[{index}]": each})
@@ -95,7 +104,7 @@ def _merged(
 
 
 def _fields(form: Any) -> dict[str, Any]:
-    if isinstance(form, Mapping):
+    if _is_mapping(form):
         return {str(name): value for name, value in form.items()}
     values: dict[str, Any] = {}
     config = form.__struct_config__
@@ -183,7 +192,7 @@ def _result(
 def _error(response: httpx.Response, errors: Mapping[int, Any]) -> ClientError:
     status = response.status_code
     kind = errors.get(status, errors.get(status // 100, ()))
-    kinds = kind if isinstance(kind, tuple) else (kind,)
+    kinds = kind if _is_list(kind) else [kind]
     named = _ERRORS[status] if status in errors else ClientError
     if "json" in response.headers.get("Content-Type", ""):
         for each in kinds:

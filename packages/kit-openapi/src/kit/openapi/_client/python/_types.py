@@ -53,7 +53,8 @@ _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _RESERVED = (
     "Any", "AsyncClient", "Client", "ClientError", "File", "Literal", "Unset", "TypeAlias",
     "annotations", "datetime", "decimal", "httpx", "msgspec", "quote", "uuid", "Sequence",
-    "AsyncIterator", "Mapping", "TracebackType", "Self",
+    "AsyncGenerator", "AsyncIterator", "Generator", "Iterator", "Mapping", "Self", "TracebackType",
+    "TypeGuard",
 )  # fmt: skip
 
 
@@ -247,8 +248,6 @@ class Types:
             end = "" if default is None else f" = {default}"
             return _annotated(name, kinds, end)
         arguments = [] if default is None else [f"default={default}"]
-        if default in ("[]", "{}"):
-            arguments = [f"default_factory={'list' if default == '[]' else 'dict'}"]
         arguments.append(f"name={quoted(key)}")
         return _annotated(name, kinds, Group(" = msgspec.field(", arguments, ")").flat)
 
