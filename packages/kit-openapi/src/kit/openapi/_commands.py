@@ -91,7 +91,8 @@ def client(
     """
     from ._client import LANGUAGES
 
-    documented = _load(target, path)
+    # OpenAPI 3.2 has a place for all that clients can call.
+    documented = _load(target, path).in_version("3.2")
     text = LANGUAGES[lang](documented.document())
     _tell(documented)
     _put(text, output, check)
