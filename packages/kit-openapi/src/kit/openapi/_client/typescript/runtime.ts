@@ -351,7 +351,11 @@ export class Client {
       const items = type.startsWith("text/event-stream")
         ? readEvents(response.body, request.isText ?? false)
         : readJsonLines(response.body);
-      yield* items as AsyncGenerator<Item, void, undefined>;
+      for await (const item of items) {
+        // Items may have arrived before the caller aborted the stream.
+        request.options.signal?.throwIfAborted();
+        yield item as Item;
+      }
     } catch (error) {
       const { signal } = request.options;
       const isTimeout = signal?.reason?.name === "TimeoutError";
