@@ -45,6 +45,7 @@ def generate(document: Mapping[str, Any]) -> str:
         regions,
         {
             "client options": [*_write_server(document), *_write_options(credentials)],
+            "example": _write_example(methods),
             "class comment": write_comment(str(info["title"]), 0),
             "operations": written,
             "credentials": [
@@ -62,6 +63,12 @@ def generate(document: Mapping[str, Any]) -> str:
         *runtime,
     ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+
+
+def _write_example(methods: list[Method]) -> list[str]:
+    """Writes the example in the comment of `isErrorOf`."""
+    name = next((each.name for each in methods if each.error != "never"), "readBook")
+    return [f" *     if (isErrorOf({quoted(name)}, error)) console.log(error.body);"]
 
 
 def _find_credentials(document: Mapping[str, Any]) -> Iterator[tuple[str, Credential]]:

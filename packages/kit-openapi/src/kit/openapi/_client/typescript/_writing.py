@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -261,7 +262,16 @@ def write_comment(text: str, depth: int) -> list[str]:
     lines = [line.rstrip() for line in cleaned.split("\n")]
     if len(lines) == 1 and len(f"{indent}/** {cleaned} */") <= WIDTH:
         return [f"{indent}/** {cleaned} */"]
+    if "```" not in cleaned:
+        lines = [part for line in lines for part in _wrap(line, WIDTH - len(f"{indent} * "))]
     return [f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"]
+
+
+def _wrap(line: str, width: int) -> list[str]:
+    """Wraps a line of Markdown, unless it is part of a table, a list or code."""
+    if len(line) <= width or not line[0].isalpha():
+        return [line]
+    return textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def write_list(head: str, items: Sequence[str], tail: str, depth: int) -> list[str]:

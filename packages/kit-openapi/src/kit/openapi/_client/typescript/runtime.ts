@@ -99,7 +99,7 @@ export class ApiError<
 /**
  * Tells whether an error is one that an operation documents.
  *
- *     if (isErrorOf("readBook", error) && error.status === 404) ...
+/* kit: example */
  */
 export function isErrorOf<Name extends keyof Errors>(
   operation: Name,
