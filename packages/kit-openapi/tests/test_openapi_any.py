@@ -17,8 +17,8 @@ from openapi_spec_validator import validate
 from kit import Context, Kit, Response
 from kit.interface import UnsupportedPathError
 from kit.openapi import build_document, describe
-from kit.openapi._client import generate
-from kit.openapi._client._writing import pascal, snake
+from kit.openapi._client._names import pascal, snake
+from kit.openapi._client.python import generate
 from kit.openapi._docstrings import parse
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))

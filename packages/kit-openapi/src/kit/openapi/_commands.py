@@ -76,7 +76,7 @@ def openapi(
 @_CHECK
 @click.option(
     "--lang",
-    type=click.Choice(["python"]),
+    type=click.Choice(["python", "typescript"]),
     default="python",
     show_default=True,
     help="Language of the client.",
@@ -86,12 +86,14 @@ def client(
 ) -> None:
     """Prints a typed client for an app, or writes it to a file.
 
-    APP is as for kit openapi. The client is one module that needs httpx and msgspec.
+    APP is as for kit openapi. The client is one file: a Python module that needs httpx and msgspec,
+    or a TypeScript module that needs nothing.
     """
-    from ._client import generate
+    from ._client import LANGUAGES
 
-    documented = _load(target, path)
-    text = generate(documented.document())
+    # OpenAPI 3.2 has a place for all that clients can call.
+    documented = _load(target, path).in_version("3.2")
+    text = LANGUAGES[lang](documented.document())
     _tell(documented)
     _put(text, output, check)
 

@@ -25,10 +25,19 @@ def describe_items(media_type: str, described: Mapping[str, Any]) -> dict[str, A
     return written
 
 
-def find_item_schema(content: Mapping[str, Any] | None) -> Any:
-    """Returns the schema of the items of a response that can be read as JSON Lines, or None."""
-    media = (content or {}).get(JSON_LINES, {})
-    return media.get("itemSchema", media.get("x-itemSchema"))  # an extension in OpenAPI 3.1
+def find_item_schema(content: Mapping[str, Any] | None, media_type: str = JSON_LINES) -> Any:
+    """Returns the schema of the items of a response, or None.
+
+    Args:
+        content: The media types of the response, of OpenAPI 3.1 or 3.2.
+        media_type: JSON Lines, or events, whose data are the items.
+    """
+    described = (content or {}).get(media_type, {})
+    schema = described.get("itemSchema", described.get("x-itemSchema"))  # the latter in OpenAPI 3.1
+    if schema is None or media_type != EVENT_STREAM:
+        return schema
+    data = schema.get("properties", {}).get("data", {})
+    return data.get("contentSchema", data)
 
 
 def _describe_event(data: Any) -> dict[str, Any]:
