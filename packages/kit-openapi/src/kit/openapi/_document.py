@@ -3,14 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kit.interface import App
+from kit.interface.metadata import get_facts
+
+from ._selection import Selection
 
 __all__ = ("AppOperation", "AppOperations", "Documentation")
 
 VERSION = "3.1.1"
+# What descriptions may say that has to fit the routes, or that `attach` doesn't check.
+_CHECKED = {
+    "tags",
+    "parameters",
+    "headers",
+    "callbacks",
+    "extensions",
+    "external_docs",
+    "security",
+}
 
 
 class AppOperation(NamedTuple):
@@ -56,6 +69,18 @@ class Documentation:
         tags: Tag Objects.
         errors: The types of error bodies, by media type; None for the built-in ones.
         security_schemes: Security Scheme Objects by name.
+        security: Security Scheme Objects, or requirements, of operations without their own.
+        webhooks: The webhooks by name, see `_path_items`.
+        external_docs: An External Documentation Object.
+        extensions: Other members.
+        selection: The operations to include; None for all.
+        transform: Returns another document; None to leave it as it is.
+        factory: Name of the called function, for errors.
+
+    Attributes:
+        base_path: The prefix of its routes.
+        docs_path: The path of its page; None if there is none.
+        notes: The omitted routes with the reasons.
     """
 
     def __init__(
@@ -67,6 +92,13 @@ class Documentation:
         tags: Sequence[Mapping[str, Any]] = (),
         errors: Mapping[str, Any] | None = None,
         security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+        security: Sequence[Mapping[str, Any]] | None = None,
+        webhooks: Mapping[str, Any] | None = None,
+        external_docs: Mapping[str, Any] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        selection: Selection | None = None,
+        transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
+        factory: str = "openapi",
     ) -> None:
         self.app = app
         self.info = dict(info)
@@ -74,7 +106,15 @@ class Documentation:
         self.tags = [dict(each) for each in tags]
         self.errors = errors
         self.security_schemes = security_schemes or {}
+        self.security = security
+        self.webhooks = webhooks or {}
+        self.external_docs = external_docs
+        self.extensions = dict(extensions or {})
+        self.selection = selection
+        self.transform = transform
+        self.factory = factory
         self.base_path = "/"
+        self.docs_path: str | None = None
         self.notes: list[str] = []
         self._document: dict[str, Any] | None = None
         self._found: list[tuple[str, str, Any, frozenset[str]]] = []
@@ -84,6 +124,28 @@ class Documentation:
         if self._document is None:
             self._document = self._build()
         return self._document
+
+    def check(self) -> None:
+        """Checks what can be checked without a look at types, when the app starts.
+
+        Raises:
+            TypeError: If a description has a value of the wrong type.
+            ValueError: If a description or an option doesn't fit the routes.
+        """
+        described = (get_facts(route.handler).describes for route in self.app.routes)
+        if self.selection is None and not any(each.keys() & _CHECKED for each in described):
+            return
+        # Imported here: most apps have nothing to check.
+        from ._operations import list_operations
+        from ._startup_checks import check_descriptions, check_security
+        from ._tags import collect_tags
+
+        operations = list_operations(self.app, self.base_path, [])
+        check_descriptions(operations)
+        if self.selection is not None:
+            operations = self.selection.choose(operations)
+        check_security(operations, self.security_schemes, self.factory)
+        collect_tags(self.tags, operations)
 
     def operations(self) -> AppOperations:
         """Returns the operations of the document, each with the handler of its route."""
@@ -98,44 +160,67 @@ class Documentation:
         # Imported here: not needed at startup.
         import msgspec
 
-        from ._operations import find_operations
-        from ._rendering import plan, render, undeclared_headers
+        from ._operation_writer import OperationWriter
+        from ._operations import find_operations, name_operations
+        from ._rendering import undeclared_headers
         from ._responses import Errors
         from ._schemas import Schemas
         from ._security import Security
         from ._source import forget
+        from ._startup_checks import check_descriptions
+        from ._tags import collect_tags
 
         self.notes.clear()
         self._found.clear()
         operations = find_operations(self.app, self.base_path, self.notes)
+        check_descriptions(operations)
+        if self.selection is not None:
+            operations = self.selection.choose(operations)
+        name_operations(operations)
         codecs = self.app.codecs
         schemas = Schemas(codecs)
         errors = Errors(self.errors, schemas)
         security = Security(self.security_schemes, self.notes)
-        pending = [plan(each, schemas, errors, security) for each in operations]
+        writer = OperationWriter(schemas, errors, security, codecs)
+        planned = [writer.plan(each) for each in operations]
+        webhooks = writer.plan_webhooks(self.webhooks, {each.id for each in operations})
         forget()
         schemas.resolve()
         paths: dict[str, dict[str, Any]] = {}
-        for each in pending:
-            operation = each.operation
+        for each in planned:
+            operation = each.pending.operation
             methods = paths.setdefault(operation.shown.path, {})
-            methods[operation.method.lower()] = render(each, schemas)
-            headers = undeclared_headers(each, schemas)
+            methods[operation.method.lower()] = writer.write(each)
+            headers = undeclared_headers(each.pending, schemas)
             self._found.append((operation.method, operation.shown.path, operation.handler, headers))
+        called = {name: writer.write_path_item(each) for name, each in webhooks.items()}
+        required = None if self.security is None else security.require(self.security)
         self.notes += schemas.notes
         components = {
-            "schemas": schemas.keep(paths),
+            "schemas": schemas.keep([paths, called]),
             "securitySchemes": dict(sorted(security.schemes.items())),
         }
         document: dict[str, Any] = {"openapi": VERSION, "info": self.info}
         if self.servers:
             document["servers"] = self.servers
-        if self.tags:
-            document["tags"] = self.tags
+        tags = collect_tags(self.tags, operations)
+        if tags:
+            document["tags"] = tags
+        if self.external_docs is not None:
+            document["externalDocs"] = self.external_docs
+        if required is not None:
+            document["security"] = required
         document["paths"] = paths
+        if called:
+            document["webhooks"] = called
         used = {name: value for name, value in components.items() if value}
         if used:
             document["components"] = used
+        document |= self.extensions
         # Tuples, dates etc. in defaults and examples become JSON values.
         built: dict[str, Any] = msgspec.json.decode(codecs.encode_json(document))
-        return built
+        if self.transform is None:
+            return built
+        from ._transform import transform_document
+
+        return transform_document(self.transform, built, codecs, self.factory)

@@ -20,8 +20,10 @@ from ._operations import Operation
 from ._responses import JSON, Errors, ResponseDescription, find_responses, with_slots
 from ._schemas import REQUEST, Schema, Schemas, file_schema, is_json, iterate_fields, without_null
 from ._security import Security
+from ._slots import fill_slots
 from ._source import UNKNOWN
 from ._streams import describe_items
+from ._tags import find_tags
 
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
@@ -96,7 +98,7 @@ def render(pending: PendingOperation, schemas: Schemas) -> dict[str, Any]:
     name = operation.id.replace("_", " ").strip()
     description = described.get("description", pending.said.description)
     written: dict[str, Any] = {
-        "tags": described.get("tags", _tags(operation.base_path)),
+        "tags": find_tags(operation),
         "summary": described.get("summary", pending.said.summary) or name.capitalize(),
         "description": description,
         "operationId": operation.id,
@@ -113,16 +115,11 @@ def render(pending: PendingOperation, schemas: Schemas) -> dict[str, Any]:
     return kept
 
 
-def _tags(base_path: str) -> list[str]:
-    literal = [each for each in base_path.split("/") if each and not each.startswith(":")]
-    return literal[-1:]
-
-
 def _response(answer: ResponseDescription, schemas: Schemas) -> dict[str, Any]:
-    if answer.raw is not None:
-        return {"description": answer.description, **_without_slots(answer.raw, schemas)}
     written: dict[str, Any] = {"description": answer.description}
-    if answer.content:
+    if answer.raw is not None:
+        written |= _without_slots(answer.raw, schemas)
+    if answer.content and "content" not in written:
         written["content"] = {
             media_type: {}
             if slot is None
@@ -143,6 +140,8 @@ def _unite(numbers: list[int], schemas: Schemas) -> Schema:
 
 def _without_slots(value: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
     copied = dict(value)
+    if "headers" in copied:
+        copied["headers"] = fill_slots(copied["headers"], schemas)
     if "content" in copied:
         copied["content"] = {
             media_type: describe_items(media_type, _with_schemas(each, schemas))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice, product
 from typing import Any, TypeAlias
 
@@ -46,7 +46,7 @@ class Security:
                         f"{operation.method} {operation.shown.path} requires the security scheme "
                         f"{name!r:.100}, which openapi(security_schemes=...) doesn't have"
                     )
-            return [self._requirement(each) for each in described]
+            return self.require(described)
         guards = [facts.security for facts in operation.facts if facts.security]
         if not guards:
             return None
@@ -59,6 +59,10 @@ class Security:
             if requirement not in found:
                 found.append(requirement)
         return found[:_MOST_CHOICES]
+
+    def require(self, given: Iterable[Mapping[str, Any]]) -> list[Requirement]:
+        """Returns Security Requirement Objects for schemes, or for requirements that name them."""
+        return [self._requirement(each) for each in given]
 
     def _requirement(self, value: Mapping[str, Any]) -> Requirement:
         if "type" not in value:

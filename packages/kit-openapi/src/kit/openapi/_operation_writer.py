@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Writes operations with all that `describe` adds, and those of other servers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from kit.interface import Codecs
+
+from ._additions import Additions, apply_additions, plan_additions
+from ._operations import Operation
+from ._path_items import read_path_item
+from ._rendering import PendingOperation, plan, render
+from ._responses import Errors, ResponseDescription
+from ._schemas import RESPONSE, Mode, Schemas
+from ._security import Security
+from ._slots import ask_types, fill_slots
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]+")
+
+
+@dataclass
+class PlannedPathItem:
+    """The operations of one address of another server.
+
+    Attributes:
+        operations: Its operations by method.
+        others: The other members of the Path Item Object, with slots.
+    """
+
+    operations: dict[str, PlannedOperation]
+    others: dict[str, Any]
+
+
+@dataclass
+class PlannedOperation:
+    """An operation whose schemas have been requested.
+
+    Attributes:
+        pending: What was found out.
+        additions: What `describe` adds.
+        callbacks: The requests that it causes, by name and by URL.
+    """
+
+    pending: PendingOperation
+    additions: Additions
+    callbacks: dict[str, dict[str, PlannedPathItem]] = field(default_factory=dict)
+
+
+class OperationWriter:
+    """Plans operations, and writes them once all schemas are known.
+
+    Args:
+        schemas: The schemas of the document.
+        errors: The form of the app's error responses.
+        security: The security schemes of the document.
+        codecs: The encoders and decoders of the app.
+    """
+
+    def __init__(
+        self, schemas: Schemas, errors: Errors, security: Security, codecs: Codecs
+    ) -> None:
+        self._schemas = schemas
+        self._errors = errors
+        self._security = security
+        self._codecs = codecs
+
+    def plan(self, operation: Operation) -> PlannedOperation:
+        """Requests the schemas of an operation of the app."""
+        pending = plan(operation, self._schemas, self._errors, self._security)
+        additions = plan_additions(operation, self._schemas, self._codecs)
+        return PlannedOperation(pending, additions, self._plan_callbacks(operation))
+
+    def plan_webhooks(
+        self, webhooks: Mapping[str, Any], taken: set[str]
+    ) -> dict[str, PlannedPathItem]:
+        """Requests the schemas of webhooks.
+
+        Args:
+            webhooks: The checked webhooks by name.
+            taken: The ids of the other operations; receives those of the webhooks.
+
+        Raises:
+            ValueError: If another operation has the `operation_id` of a webhook.
+        """
+        return {name: self._plan_path_item(name, webhooks[name], taken) for name in webhooks}
+
+    def write(self, planned: PlannedOperation) -> dict[str, Any]:
+        """Returns the Operation Object."""
+        written = render(planned.pending, self._schemas)
+        apply_additions(planned.additions, written, self._schemas)
+        if planned.callbacks:
+            written["callbacks"] = {
+                name: {url: self.write_path_item(each) for url, each in urls.items()}
+                for name, urls in planned.callbacks.items()
+            }
+        return written
+
+    def write_path_item(self, planned: PlannedPathItem) -> dict[str, Any]:
+        """Returns the Path Item Object."""
+        operations = {method: self.write(each) for method, each in planned.operations.items()}
+        return {**fill_slots(planned.others, self._schemas), **operations}
+
+    def _plan_callbacks(self, operation: Operation) -> dict[str, dict[str, PlannedPathItem]]:
+        return {
+            name: {url: self._plan_path_item(name, urls[url], None) for url in urls}
+            for name, urls in operation.described.get("callbacks", {}).items()
+        }
+
+    def _plan_path_item(self, name: str, value: Any, taken: set[str] | None) -> PlannedPathItem:
+        """Requests the schemas of a webhook or callback; a callback has no ids unless given."""
+        item = read_path_item(value, name, self._codecs)
+        sent = _SentSchemas(self._schemas)
+        operations = {}
+        for method, operation in item.operations.items():
+            if taken is not None:
+                operation.id = _find_id(operation, name, taken)
+            pending = plan(operation, cast(Schemas, sent), self._errors, self._security)
+            pending.answers = _of_receiver(operation, pending.answers)
+            additions = plan_additions(operation, sent, self._codecs)
+            callbacks = self._plan_callbacks(operation)
+            operations[method] = PlannedOperation(pending, additions, callbacks)
+        return PlannedPathItem(operations, ask_types(item.others, sent, RESPONSE))
+
+
+class _SentSchemas:
+    """Requests schemas for requests that the app sends, and responses that it receives.
+
+    Args:
+        schemas: The schemas of the document.
+    """
+
+    def __init__(self, schemas: Schemas) -> None:
+        self._schemas = schemas
+
+    def ask(self, kind: Any, mode: Mode) -> int:
+        """Requests a schema for the opposite direction."""
+        return self._schemas.ask(kind, mode._replace(is_sent=not mode.is_sent))
+
+
+def _find_id(operation: Operation, name: str, taken: set[str]) -> str:
+    given = operation.described.get("operation_id")
+    if given in taken:
+        raise ValueError(
+            f"The webhook {name!r:.100} has the operation_id {given!r}, which another operation has"
+        )
+    function = getattr(operation.function, "__name__", "")
+    own = function if function.isidentifier() and not function.startswith("_") else ""
+    base = given or own or _NOT_IN_NAMES.sub("_", name).strip("_") or "webhook"
+    choices = [base, f"{base}_webhook", f"{base}_webhook_{operation.method.lower()}"]
+    free = next((each for each in choices if each not in taken), None)
+    number = 2
+    while free is None:
+        candidate = f"{choices[-1]}_{number}"
+        free = None if candidate in taken else candidate
+        number += 1
+    taken.add(free)
+    return free
+
+
+def _of_receiver(
+    operation: Operation, answers: dict[str, ResponseDescription]
+) -> dict[str, ResponseDescription]:
+    """Returns the responses of a server that isn't this app, whose errors it doesn't send."""
+    described = {str(status) for status in operation.described.get("responses", {})}
+    kept = {
+        status: answer
+        for status, answer in answers.items()
+        if status in described or status.startswith("2")
+    }
+    return kept or {"2XX": ResponseDescription("The request was accepted")}
