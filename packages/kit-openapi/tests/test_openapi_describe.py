@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Annotated, Any
 
 import msgspec
@@ -410,6 +411,24 @@ def test_only_responses_of_an_exception_class_are_described() -> None:
 
         @describe(tags=["a"], responses={409: None})
         class BusyError(HTTPException): ...
+
+
+def test_an_app_is_described_by_its_own_middleware() -> None:
+    with pytest.raises(TypeError, match=r"write app\.use\(describe\(\.\.\.\)\)"):
+        describe(tags=["a"])(Kit())
+
+
+async def test_middleware_around_a_description_runs() -> None:
+    description = describe(tags=["a"])
+
+    @functools.wraps(description)
+    async def count(c: Context, next: Any) -> None:
+        c.header("x-count", "1")
+        await description(c, next)
+
+    app = Kit().use(count).get("/", new_handler())
+    assert build_document(app)["paths"]["/"]["get"]["tags"] == ["a"]
+    assert (await app.request("/")).headers.get("x-count") == "1"
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,16 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol, assert_type
 
+from kit import Kit
 from kit.interface import App, Context, Response
 from kit.openapi import (
     UI,
     AppOperation,
     AppOperations,
+    Description,
+    OperationFilter,
     Problem,
+    RouteOperation,
     RoutingApp,
     build_document,
     describe,
@@ -37,6 +41,18 @@ def serve(app: MyApp, other: App) -> None:
             ui="scalar",
             assets=Path("static"),
             errors=Problem,
+            webhooks={
+                "added": dict[str, int],
+                "removed": describe(request_body=int),
+                "changed": {"put": read},
+            },
+            external_docs="https://example.com",
+            security=[{"login": []}],
+            security_schemes={"login": {"type": "http", "scheme": "basic"}},
+            extensions={"x-a": 1},
+            include=is_public,
+            exclude=["admin", "/internal/*"],
+            transform=lambda document: {**document, "x-b": 2},
         ),
         MyApp,
     )
@@ -45,7 +61,20 @@ def serve(app: MyApp, other: App) -> None:
     assert_type(build_document(other, info={"title": "x", "version": "1"}), dict[str, Any])
 
 
+def is_public(operation: RouteOperation) -> bool:
+    assert_type(operation.tags, tuple[str, ...])
+    return operation.method == "GET"
+
+
+def describe_part(app: Kit[Any, Any]) -> None:
+    app.use(describe(tags=["books", {"name": "shelf", "description": "Of books"}]))
+    app.use("/admin/*", describe(hidden=True))
+    app.get("/", read, use=[describe(deprecated=True)])
+
+
 ui: UI = "scalar"
+selected: OperationFilter = "books"
+assert_type(describe(), Description)
 
 
 @describe(summary="Reads", tags=["books"], responses={200: dict[str, int], 404: Problem})
@@ -53,4 +82,11 @@ async def read(c: Context[Any, Any]) -> Response:
     return c.json({})
 
 
+described: Callable[[Context[Any, Any]], Awaitable[Response]] = describe(
+    parameters=[{"name": "q", "in": "query", "schema": str}],
+    headers={"X-Id": str, 200: {"ETag": str}},
+    callbacks={"done": {"{$request.query.url}": dict[str, int]}},
+    extensions={"x-a": 1},
+    external_docs={"url": "https://example.com"},
+)(read)
 handler: Callable[[Context[Any, Any]], Awaitable[Response]] = read

@@ -55,10 +55,15 @@ class Description:
         """Describes a function, which it returns; with `(c, next)`, it only calls `next`.
 
         Raises:
-            TypeError: If it is a class, and more than `responses` is described.
+            TypeError: If it is an app, or if it is a class, and more than `responses` is described.
         """
         if next is not None:  # a middleware that wraps it
             return next()
+        if hasattr(function, "routes") and hasattr(function, "fetch"):
+            raise TypeError(
+                "describe(...) can't describe an app: write app.use(describe(...)) before the "
+                "routes of the app"
+            )
         if not isinstance(function, type):
             return attach(function, describes=self._described)
         others = [name for name in self._described if name != "responses"]
