@@ -70,7 +70,7 @@ def test_webhooks_are_types_descriptions_functions_and_path_items() -> None:
     book = {"content": {"application/json": {"schema": ref("Book")}}, "required": True}
     accepted = {"2XX": {"description": "The request was accepted"}}
     assert webhooks["book.added"]["post"] == {
-        "summary": "Book added webhook",
+        "summary": "Book added",
         "operationId": "book_added_webhook",
         "requestBody": book,
         "responses": accepted,

@@ -36,6 +36,8 @@ class AppOperation(NamedTuple):
         operation: The Operation Object (OpenAPI 3.1.1, section 4.8.10).
         undeclared_headers: Header parameters that the handler reads by name and nothing validates,
             in lower case. A proxy may set them.
+        name: The name of its function, or the id from `describe`; several operations may have the
+            same, and then different ids.
     """
 
     method: str
@@ -43,6 +45,7 @@ class AppOperation(NamedTuple):
     handler: Any
     operation: Mapping[str, Any]
     undeclared_headers: frozenset[str] = frozenset()
+    name: str = ""
 
 
 class AppOperations(NamedTuple):
@@ -117,7 +120,7 @@ class Documentation:
         self.docs_path: str | None = None
         self.notes: list[str] = []
         self._document: dict[str, Any] | None = None
-        self._found: list[tuple[str, str, Any, frozenset[str]]] = []
+        self._found: list[tuple[str, str, Any, tuple[frozenset[str], str]]] = []
 
     def document(self) -> dict[str, Any]:
         """Returns the document, which is built once; `notes` then lists the omitted routes."""
@@ -151,8 +154,8 @@ class Documentation:
         """Returns the operations of the document, each with the handler of its route."""
         document = self.document()
         found = [
-            AppOperation(method, path, handler, document["paths"][path][method.lower()], headers)
-            for method, path, handler, headers in self._found
+            AppOperation(method, path, handler, document["paths"][path][method.lower()], *known)
+            for method, path, handler, known in self._found
         ]
         return AppOperations(document, found, self.notes)
 
@@ -160,12 +163,13 @@ class Documentation:
         # Imported here: not needed at startup.
         import msgspec
 
+        from ._operation_ids import name_operations
         from ._operation_writer import OperationWriter
-        from ._operations import find_operations, name_operations
+        from ._operations import find_operations
         from ._rendering import undeclared_headers
         from ._responses import Errors
         from ._schemas import Schemas
-        from ._security import Security
+        from ._security import Security, mark_open_operations
         from ._source import forget
         from ._startup_checks import check_descriptions
         from ._tags import collect_tags
@@ -176,12 +180,14 @@ class Documentation:
         check_descriptions(operations)
         if self.selection is not None:
             operations = self.selection.choose(operations)
-        name_operations(operations)
+        name_operations(operations, self.notes)
         codecs = self.app.codecs
         schemas = Schemas(codecs)
         errors = Errors(self.errors, schemas)
         security = Security(self.security_schemes, self.notes)
-        writer = OperationWriter(schemas, errors, security, codecs)
+        writer = OperationWriter(
+            schemas, errors, security, codecs, has_security=self.security is not None
+        )
         planned = [writer.plan(each) for each in operations]
         webhooks = writer.plan_webhooks(self.webhooks, {each.id for each in operations})
         forget()
@@ -192,7 +198,8 @@ class Documentation:
             methods = paths.setdefault(operation.shown.path, {})
             methods[operation.method.lower()] = writer.write(each)
             headers = undeclared_headers(each.pending, schemas)
-            self._found.append((operation.method, operation.shown.path, operation.handler, headers))
+            found = (operation.method, operation.shown.path, operation.handler)
+            self._found.append((*found, (headers, operation.name)))
         called = {name: writer.write_path_item(each) for name, each in webhooks.items()}
         required = None if self.security is None else security.require(self.security)
         self.notes += schemas.notes
@@ -200,10 +207,13 @@ class Documentation:
             "schemas": schemas.keep([paths, called]),
             "securitySchemes": dict(sorted(security.schemes.items())),
         }
+        if required is None:
+            mark_open_operations(paths)
         document: dict[str, Any] = {"openapi": VERSION, "info": self.info}
-        if self.servers:
-            document["servers"] = self.servers
-        tags = collect_tags(self.tags, operations)
+        # SPEC: OpenAPI 3.1.1 section 4.8.1: the default, which linters require to be written.
+        document["servers"] = self.servers or [{"url": "/"}]
+        sent = [each for item in webhooks.values() for each in item.operations.values()]
+        tags = collect_tags(self.tags, [*operations, *(each.pending.operation for each in sent)])
         if tags:
             document["tags"] = tags
         if self.external_docs is not None:

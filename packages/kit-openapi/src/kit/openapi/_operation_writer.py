@@ -58,15 +58,23 @@ class OperationWriter:
         errors: The form of the app's error responses.
         security: The security schemes of the document.
         codecs: The encoders and decoders of the app.
+        has_security: Whether the document has requirements of operations without their own.
     """
 
     def __init__(
-        self, schemas: Schemas, errors: Errors, security: Security, codecs: Codecs
+        self,
+        schemas: Schemas,
+        errors: Errors,
+        security: Security,
+        codecs: Codecs,
+        *,
+        has_security: bool,
     ) -> None:
         self._schemas = schemas
         self._errors = errors
         self._security = security
         self._codecs = codecs
+        self._has_security = has_security
 
     def plan(self, operation: Operation) -> PlannedOperation:
         """Requests the schemas of an operation of the app."""
@@ -117,9 +125,11 @@ class OperationWriter:
         operations = {}
         for method, operation in item.operations.items():
             if taken is not None:
-                operation.id = _find_id(operation, name, taken)
+                _name(operation, name, taken)
             pending = plan(operation, cast(Schemas, sent), self._errors, self._security)
             pending.answers = _of_receiver(operation, pending.answers)
+            if pending.security is None and self._has_security:
+                pending.security = []  # the requirements are those of this app
             additions = plan_additions(operation, sent, self._codecs)
             callbacks = self._plan_callbacks(operation)
             operations[method] = PlannedOperation(pending, additions, callbacks)
@@ -141,7 +151,8 @@ class _SentSchemas:
         return self._schemas.ask(kind, mode._replace(is_sent=not mode.is_sent))
 
 
-def _find_id(operation: Operation, name: str, taken: set[str]) -> str:
+def _name(operation: Operation, name: str, taken: set[str]) -> None:
+    """Sets the name and the id of a webhook."""
     given = operation.described.get("operation_id")
     if given in taken:
         raise ValueError(
@@ -150,15 +161,11 @@ def _find_id(operation: Operation, name: str, taken: set[str]) -> str:
     function = getattr(operation.function, "__name__", "")
     own = function if function.isidentifier() and not function.startswith("_") else ""
     base = given or own or _NOT_IN_NAMES.sub("_", name).strip("_") or "webhook"
-    choices = [base, f"{base}_webhook", f"{base}_webhook_{operation.method.lower()}"]
-    free = next((each for each in choices if each not in taken), None)
-    number = 2
-    while free is None:
-        candidate = f"{choices[-1]}_{number}"
-        free = None if candidate in taken else candidate
-        number += 1
-    taken.add(free)
-    return free
+    words = f"{operation.method.lower()}_{base}_webhook"
+    choices = [base, f"{base}_webhook", words, *(f"{words}_{n}" for n in range(2, len(taken) + 3))]
+    operation.name = base
+    operation.id = next(each for each in choices if each not in taken)
+    taken.add(operation.id)
 
 
 def _of_receiver(

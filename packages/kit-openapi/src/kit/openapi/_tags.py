@@ -22,26 +22,31 @@ def find_tags(operation: Operation) -> list[str]:
 def collect_tags(
     given: Sequence[Mapping[str, Any]], operations: Iterable[Operation]
 ) -> list[dict[str, Any]]:
-    """Returns the Tag Objects of a document: first the given ones, then those of descriptions.
+    """Returns the Tag Objects of a document: all tags that its operations have.
 
     Args:
-        given: Tag Objects; their members take precedence.
+        given: Tag Objects, which come first, and whose members take precedence.
         operations: The operations of the document.
 
     Raises:
         ValueError: If two descriptions describe one tag in different ways.
     """
-    found: dict[str, tuple[Mapping[str, Any], Operation]] = {}
+    found: dict[str, dict[str, Any]] = {each["name"]: {} for each in given}
+    places: dict[str, Operation] = {}
     for operation in operations:
-        for tag in operation.described.get("tags", ()):
-            if isinstance(tag, Mapping):
-                other, first = found.setdefault(tag["name"], (tag, operation))
-                if other != tag:
-                    raise ValueError(
-                        f"the tag {tag['name']!r:.100} is described in two ways, for "
-                        f"{first.method} {first.shown.path} and for {operation.method} "
-                        f"{operation.shown.path}: describe it in one place, and name it elsewhere"
-                    )
-    own = {tag["name"]: dict(found[tag["name"]][0]) for tag in given if tag["name"] in found}
-    merged = [{**own.get(tag["name"], {}), **tag} for tag in given]
-    return merged + [dict(tag) for name, (tag, _) in found.items() if name not in own]
+        for tag in operation.described.get("tags", find_tags(operation)):
+            if isinstance(tag, str):
+                found.setdefault(tag, {"name": tag})
+                continue
+            name = tag["name"]
+            first = places.setdefault(name, operation)
+            if first is not operation and found[name] != tag:
+                raise ValueError(
+                    f"the tag {name!r:.100} is described in two ways, for {first.method} "
+                    f"{first.shown.path} and for {operation.method} {operation.shown.path}: "
+                    "describe it in one place, and name it elsewhere"
+                )
+            found[name] = dict(tag)
+    return [
+        *({**found, **{each["name"]: {**found[each["name"]], **each} for each in given}}).values()
+    ]
