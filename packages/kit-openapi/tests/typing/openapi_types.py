@@ -18,6 +18,7 @@ from kit.openapi import (
     Problem,
     RouteOperation,
     RoutingApp,
+    Version,
     build_document,
     describe,
     find_operations,
@@ -53,12 +54,13 @@ def serve(app: MyApp, other: App) -> None:
             include=is_public,
             exclude=["admin", "/internal/*"],
             transform=lambda document: {**document, "x-b": 2},
+            version="3.2",
         ),
         MyApp,
     )
     assert_type(find_operations(other), AppOperations)
     assert_type(find_operations(other).operations, list[AppOperation])
-    assert_type(build_document(other, info={"title": "x", "version": "1"}), dict[str, Any])
+    assert_type(build_document(other, version=version), dict[str, Any])
 
 
 def is_public(operation: RouteOperation) -> bool:
@@ -75,6 +77,7 @@ def describe_part(app: Kit[Any, Any]) -> None:
 ui: UI = "scalar"
 selected: OperationFilter = "books"
 assert_type(describe(), Description)
+version: Version = "3.2"
 
 
 @describe(summary="Reads", tags=["books"], responses={200: dict[str, int], 404: Problem})

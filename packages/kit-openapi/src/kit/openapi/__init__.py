@@ -6,6 +6,7 @@ from ._document import AppOperation, AppOperations
 from ._selection import OperationFilter, RouteOperation
 from ._serving import UI, RoutingApp
 from ._setup import build_document, find_operations, openapi
+from ._versions import Version
 
 __all__ = (
     "UI",
@@ -16,6 +17,7 @@ __all__ = (
     "Problem",
     "RouteOperation",
     "RoutingApp",
+    "Version",
     "build_document",
     "describe",
     "find_operations",

@@ -13,6 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from ._document import Documentation
+    from ._versions import Version
 
 
 def _default_app() -> str:
@@ -44,7 +45,18 @@ _CHECK = click.option(
 @_DOCUMENT
 @_OUTPUT
 @_CHECK
-def openapi(target: str, document: str | None, output: Path | None, check: Path | None) -> None:
+@click.option(
+    "--version",
+    type=click.Choice(["3.1", "3.2"]),
+    help="Version of OpenAPI.  [default: that of the app's document]",
+)
+def openapi(
+    target: str,
+    document: str | None,
+    output: Path | None,
+    check: Path | None,
+    version: Version | None,
+) -> None:
     """Prints the OpenAPI document of an app, or writes it to a file.
 
     APP is module:attr, path/to/app.py, or a folder with an app.py; the default is KIT_APP, or the
@@ -54,6 +66,8 @@ def openapi(target: str, document: str | None, output: Path | None, check: Path 
     import msgspec  # here and below: `kit --help` imports this module only for its help
 
     documented = _load(target, document)
+    if version is not None:
+        documented = documented.in_version(version)
     encoded = msgspec.json.encode(documented.document())
     _tell(documented)
     _put(msgspec.json.format(encoded, indent=2).decode() + "\n", output, check)

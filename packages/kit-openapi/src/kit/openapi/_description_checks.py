@@ -14,6 +14,7 @@ from kit.interface import Codecs
 from kit.interface.metadata import Facts, get_facts
 
 from ._describable import check_describable
+from ._methods import FIXED_METHODS
 
 PLACES = ("query", "header", "path", "cookie")
 # SPEC: OpenAPI 3.1.1 section 4.8.12.2.1: definitions of these headers are ignored.
@@ -21,7 +22,7 @@ IGNORED_HEADERS = ("accept", "content-type", "authorization")
 STATUS_RANGES = ("default", "1XX", "2XX", "3XX", "4XX", "5XX")
 EXAMPLE_PARAMETER = {"name": "q", "in": "query", "description": "What to look for"}
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+METHODS = tuple(sorted(map(str.lower, FIXED_METHODS)))
 
 _PATH_ITEM = (*METHODS, "summary", "description", "servers", "parameters")
 _EXPECTED = (

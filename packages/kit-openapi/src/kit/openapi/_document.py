@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 from kit.interface import App
 from kit.interface.metadata import get_facts
 
+from ._methods import get_operation
 from ._selection import Selection
+from ._versions import Version, write_as
 
 __all__ = ("AppOperation", "AppOperations", "Documentation")
 
-VERSION = "3.1.1"
 # What descriptions may say that has to fit the routes, or that `attach` doesn't check.
 _CHECKED = {
     "tags",
@@ -33,7 +35,7 @@ class AppOperation(NamedTuple):
         method: The method, in upper case.
         path: The path template, e.g. `/books/{id}`.
         handler: The handler of the route, as registered.
-        operation: The Operation Object (OpenAPI 3.1.1, section 4.8.10).
+        operation: The Operation Object (OpenAPI 3.2.0, section 4.10).
         undeclared_headers: Header parameters that the handler reads by name and nothing validates,
             in lower case. A proxy may set them.
         name: The name of its function, or the id from `describe`; several operations may have the
@@ -72,6 +74,7 @@ class Documentation:
         tags: Tag Objects.
         errors: The types of error bodies, by media type; None for the built-in ones.
         security_schemes: Security Scheme Objects by name.
+        version: The version of OpenAPI.
         security: Security Scheme Objects, or requirements, of operations without their own.
         webhooks: The webhooks by name, see `_path_items`.
         external_docs: An External Documentation Object.
@@ -102,6 +105,7 @@ class Documentation:
         selection: Selection | None = None,
         transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
         factory: str = "openapi",
+        version: Version = "3.1",
     ) -> None:
         self.app = app
         self.info = dict(info)
@@ -109,6 +113,7 @@ class Documentation:
         self.tags = [dict(each) for each in tags]
         self.errors = errors
         self.security_schemes = security_schemes or {}
+        self.version: Version = version
         self.security = security
         self.webhooks = webhooks or {}
         self.external_docs = external_docs
@@ -121,6 +126,13 @@ class Documentation:
         self.notes: list[str] = []
         self._document: dict[str, Any] | None = None
         self._found: list[tuple[str, str, Any, tuple[frozenset[str], str]]] = []
+
+    def in_version(self, version: Version) -> Self:
+        """Returns the same in a version of OpenAPI."""
+        found = copy(self)
+        found.version = version
+        found.notes, found._found, found._document = [], [], None
+        return found
 
     def document(self) -> dict[str, Any]:
         """Returns the document, which is built once; `notes` then lists the omitted routes."""
@@ -154,7 +166,9 @@ class Documentation:
         """Returns the operations of the document, each with the handler of its route."""
         document = self.document()
         found = [
-            AppOperation(method, path, handler, document["paths"][path][method.lower()], *known)
+            AppOperation(
+                method, path, handler, get_operation(document["paths"][path], method), *known
+            )
             for method, path, handler, known in self._found
         ]
         return AppOperations(document, found, self.notes)
@@ -209,7 +223,7 @@ class Documentation:
         }
         if required is None:
             mark_open_operations(paths)
-        document: dict[str, Any] = {"openapi": VERSION, "info": self.info}
+        document: dict[str, Any] = {"openapi": "", "info": self.info}
         # SPEC: OpenAPI 3.1.1 section 4.8.1: the default, which linters require to be written.
         document["servers"] = self.servers or [{"url": "/"}]
         sent = [each for item in webhooks.values() for each in item.operations.values()]
@@ -229,6 +243,7 @@ class Documentation:
         document |= self.extensions
         # Tuples, dates etc. in defaults and examples become JSON values.
         built: dict[str, Any] = msgspec.json.decode(codecs.encode_json(document))
+        write_as(self.version, built, self.notes)
         if self.transform is None:
             return built
         from ._transform import transform_document

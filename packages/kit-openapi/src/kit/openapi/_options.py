@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from kit.authoring.options import OptionChecks
@@ -22,6 +22,7 @@ from ._description_checks import (
 )
 from ._document import Documentation
 from ._selection import Selection
+from ._versions import Version, check_fields
 
 _INFO_TEXTS = ("title", "version", "summary", "description", "termsOfService")
 _LINKS = ("identifier", "url")
@@ -48,6 +49,7 @@ def documentation(
     include: Any = None,
     exclude: Any = None,
     transform: Any = None,
+    version: Version = "3.1",
 ) -> Documentation:
     """Checks the options of a document.
 
@@ -66,6 +68,7 @@ def documentation(
         include: See `openapi`.
         exclude: See `openapi`.
         transform: See `openapi`.
+        version: See `openapi`.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -80,11 +83,15 @@ def documentation(
     for name, scheme in schemes.items():
         if isinstance(scheme, Mapping):
             check_scheme(check, f"security_schemes[{name!r:.100}]['scheme']", scheme)
+    check.choice("version", version, get_args(Version))
+    own_servers = _objects(check, "servers", servers, "url", "https://api.example.com")
+    own_tags = _tags(check, tags)
+    check_fields(check, version, servers=own_servers, tags=own_tags, schemes=schemes)
     return Documentation(
         app,
         info=_info(check, info),
-        servers=_objects(check, "servers", servers, "url", "https://api.example.com"),
-        tags=_tags(check, tags),
+        servers=own_servers,
+        tags=own_tags,
         errors=_errors(check, factory, errors),
         security_schemes=schemes,
         security=None if security is None else _security(check, security, schemes),
@@ -99,6 +106,7 @@ def documentation(
         transform=None
         if transform is None
         else check.function("transform", transform, "(document)", plain=True),
+        version=version,
         factory=factory,
     )
 

@@ -19,6 +19,7 @@ from ._document import AppOperations, Documentation
 from ._options import DEFAULT_INFO, check_assets, check_paths, documentation
 from ._selection import OperationFilter
 from ._serving import UI, RoutingApp, entity_tag
+from ._versions import Version
 
 __all__ = ("build_document", "documentations", "find_operations", "openapi")
 
@@ -47,8 +48,9 @@ def openapi(
     include: OperationFilter | None = None,
     exclude: OperationFilter | None = None,
     transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
+    version: Version = "3.1",
 ) -> AppT:
-    """Serves an OpenAPI 3.1 document of an app, and a page that shows it.
+    """Serves an OpenAPI document of an app, and a page that shows it.
 
     The document is built when it is first requested, so call this before or after the routes are
     registered. Middleware registered before it also covers the document and the page.
@@ -85,6 +87,9 @@ def openapi(
             page sees only these, and the document has only their types.
         exclude: The operations to leave out, like `include`.
         transform: Called once with the finished document; returns the one to serve.
+        version: The version of OpenAPI. 3.2 describes routes for QUERY and other methods, and the
+            items of streams; in a document of 3.1, these are extensions such as `x-query`, which
+            most tools ignore.
 
     Returns:
         The app.
@@ -117,6 +122,7 @@ def openapi(
         include=include,
         exclude=exclude,
         transform=transform,
+        version=version,
     )
     check_paths(path, docs)
     OptionChecks("openapi").choice("ui", ui, get_args(UI))
@@ -162,6 +168,7 @@ def build_document(
     include: OperationFilter | None = None,
     exclude: OperationFilter | None = None,
     transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
+    version: Version = "3.1",
 ) -> dict[str, Any]:
     """Builds the document of an app, without registering routes.
 
@@ -179,6 +186,7 @@ def build_document(
         include: See `openapi`.
         exclude: See `openapi`.
         transform: See `openapi`.
+        version: See `openapi`.
 
     Returns:
         The document, ready for `json.dumps`.
@@ -202,6 +210,7 @@ def build_document(
         include=include,
         exclude=exclude,
         transform=transform,
+        version=version,
     ).document()
 
 
@@ -215,9 +224,9 @@ def find_operations(app: App) -> AppOperations:
 
     Returns:
         The operations, each with the handler of its route, and the document as `build_document`
-        returns it.
+        returns it for OpenAPI 3.2, which has all methods.
     """
-    return Documentation(app, info=DEFAULT_INFO).operations()
+    return Documentation(app, info=DEFAULT_INFO, version="3.2").operations()
 
 
 def documentations(app: App) -> list[tuple[str, Documentation]]:

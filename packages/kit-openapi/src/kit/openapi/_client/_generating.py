@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from .._methods import iterate_operations
 from .._streams import find_item_schema
 from ._runtime import BASIC, ERRORS, SENDING, START, STREAMING
 from ._types import ANY, Types
 from ._writing import Group, Names, call, docstring, quoted, snake
 
-_METHODS = ("get", "put", "post", "delete", "patch", "trace")
 _JSON = re.compile(r"application/(?:[^;+]+\+)?json")
 _TEXT = re.compile(r"text/|application/(?:[^;+]+\+)?xml")
 _MULTIPART = "multipart/form-data"
@@ -65,7 +65,7 @@ def generate(document: Mapping[str, Any]) -> str:
     """Generates a Python client.
 
     Args:
-        document: An OpenAPI 3.1 document of `kit.openapi`.
+        document: A document of `kit.openapi`.
 
     Returns:
         The source of a module that needs httpx and msgspec.
@@ -77,8 +77,7 @@ def generate(document: Mapping[str, Any]) -> str:
     operations = [
         (names.free(snake(operation["operationId"])), method, path, operation)
         for path, item in document["paths"].items()
-        for method, operation in item.items()
-        if method in _METHODS
+        for method, operation in iterate_operations(item)
     ]
     streams = any(_find_items(operation) for _, _, _, operation in operations)
     body: list[str] = []
@@ -239,7 +238,7 @@ def _method(
     if operation.get("deprecated"):
         said += ["", "Deprecated."]
     lines += docstring("\n".join(said), 2)
-    parts: list[str | Group] = [quoted(method.upper()), _path(path, arguments)]
+    parts: list[str | Group] = [quoted(method), _path(path, arguments)]
     for place, option in (("query", "query"), ("header", "headers"), ("cookie", "cookies")):
         pairs = [f"{quoted(each.key)}: {each.value}" for each in arguments if each.place == place]
         if pairs:

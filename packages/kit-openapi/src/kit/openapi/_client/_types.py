@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._methods import iterate_operations
 from .._schemas import PREFIX, Schema
 from ._writing import WIDTH, Group, Names, call, docstring, literal, pascal, quoted, snake
 
@@ -353,9 +354,8 @@ def _references(value: Any) -> Iterator[str]:
 def _forms(paths: Mapping[str, Any]) -> Iterator[str]:
     """Yields the references to the schemas of forms that are always multipart."""
     for item in paths.values():
-        for operation in item.values():
-            body = operation.get("requestBody") if isinstance(operation, dict) else None
-            content = (body or {}).get("content", {})
+        for _, operation in iterate_operations(item):
+            content = operation.get("requestBody", {}).get("content", {})
             schema = content[_MULTIPART].get("schema") if [*content] == [_MULTIPART] else None
             if isinstance(schema, dict) and "$ref" in schema:
                 yield schema["$ref"]
