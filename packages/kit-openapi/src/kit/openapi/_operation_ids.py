@@ -11,10 +11,8 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ._operations import Operation
+from ._operations import Operation
 
 _NOT_IN_KEYS = re.compile(r"[^a-z0-9]")
 _DIGITS_OF_HASH = 8
