@@ -151,6 +151,7 @@ def test_little_is_imported_before_the_document_is_asked_for() -> None:
         "kit.openapi._methods",
         "kit.openapi._options",
         "kit.openapi._page",
+        "kit.openapi._path_item_checks",
         "kit.openapi._selection",
         "kit.openapi._serving",
         "kit.openapi._setup",

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
+from openapi_spec_validator import validate
 
 from kit import Context, HTTPException, Kit, Response
 from kit.combine import every
@@ -46,6 +47,7 @@ def operation(description: Any, path: str = "/books/:id") -> dict[str, Any]:
         return c.json(Book(str(page)), 200)
 
     document = build_document(Kit().get(path, description(read)))
+    validate(document)
     (found,) = document["paths"].values()
     (only,) = found.values()
     return {**only, "components": document.get("components", {})}
@@ -213,7 +215,7 @@ def test_headers_of_responses() -> None:
 def test_headers_of_a_response_object_and_of_middleware() -> None:
     app = Kit()
     app.use(describe(headers={"X-Id": str, 204: {"X-None": str}}))
-    given = {200: {"headers": {"ETag": {"schema": str}}}}
+    given = {200: {"headers": {"ETag": str}}}
     app.get("/", describe(responses=given)(new_handler()))
     found = build_document(app)["paths"]["/"]["get"]["responses"]
     assert found == {
@@ -264,7 +266,9 @@ def test_callbacks_describe_requests_that_the_app_sends() -> None:
     assert {*refund["responses"]} == {"204"}
     assert urls["{$request.query.url}/all"] == {
         "summary": "All events",
-        "delete": {"responses": {"200": {"content": {"text/csv": {"schema": _TEXT}}}}},
+        "delete": {
+            "responses": {"200": {"content": {"text/csv": {"schema": _TEXT}}, "description": "OK"}}
+        },
         "put": {
             "summary": "Sends all",
             "requestBody": {
@@ -418,6 +422,12 @@ def test_an_app_is_described_by_its_own_middleware() -> None:
         describe(tags=["a"])(Kit())
 
 
+async def test_a_description_of_a_mounted_app() -> None:
+    other = Kit().get("/", new_handler())
+    app = Kit().use("/other/*", describe(hidden=True)).mount("/other", other.fetch)
+    assert (await app.request("/other")).status == 200
+
+
 async def test_middleware_around_a_description_runs() -> None:
     description = describe(tags=["a"])
 
@@ -458,6 +468,21 @@ async def test_middleware_around_a_description_runs() -> None:
             "a path has all its parameters",
         ),
         (
+            {"parameters": [{"name": "id", "in": "path", "hidden": True}]},
+            ValueError,
+            "a path has all its parameters",
+        ),
+        ({"responses": {200: {"desciption": "x"}}}, ValueError, "unknown member 'desciption'"),
+        ({"responses": {200: {"content": str}}}, TypeError, "a mapping from media types"),
+        (
+            {"responses": {200: {"content": {"text/csv": {"scheme": str}}}}},
+            ValueError,
+            "describe(responses[200]['content']['text/csv']=...) has the unknown member 'scheme'",
+        ),
+        ({"responses": {200: {"headers": {"E Tag": str}}}}, ValueError, "a header name such as"),
+        ({"responses": {200: {"headers": {200: {}}}}}, TypeError, "takes a mapping such as"),
+        ({"request_body": {"contnt": {}}}, ValueError, "has the unknown member 'contnt'"),
+        (
             {"parameters": [{"name": "q", "in": "query", "schema": str, "content": {}}]},
             ValueError,
             "has both 'schema' and 'content'",
@@ -476,6 +501,16 @@ async def test_middleware_around_a_description_runs() -> None:
         ({"callbacks": {"paid": {"x": None}}}, TypeError, "callbacks['paid']['x']=...) takes the"),
         ({"callbacks": {"paid": {"x": new_handler()}}}, TypeError, "says nothing of its request"),
         ({"callbacks": {"paid": {"x": {"psot": int}}}}, ValueError, "has the unknown member"),
+        (
+            {"callbacks": {"paid": {"x": {"post": {"sumary": "x"}}}}},
+            ValueError,
+            "describe(callbacks['paid']['x']['post']=...) has the unknown member 'sumary'",
+        ),
+        (
+            {"callbacks": {"paid": {"x": {"post": {"responses": {200: int}}}}}},
+            TypeError,
+            "takes Response Objects by status",
+        ),
         ({"callbacks": {"paid": {"x": {}}}}, ValueError, "expected an operation, such as"),
         ({"extensions": ["x-a"]}, TypeError, "takes a mapping such as {'x-internal'"),
         ({"extensions": {"internal": 1}}, ValueError, "expected names that begin with 'x-'"),

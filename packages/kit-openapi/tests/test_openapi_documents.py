@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Any
 
 import msgspec
 import pytest
+from openapi_spec_validator import validate
 
 from kit import Context, Kit, Response
 from kit.bearer_auth import bearer_auth
@@ -66,6 +69,7 @@ def test_webhooks_are_types_descriptions_functions_and_path_items() -> None:
             },
         },
     )
+    validate(document)
     webhooks = document["webhooks"]
     book = {"content": {"application/json": {"schema": ref("Book")}}, "required": True}
     accepted = {"2XX": {"description": "The request was accepted"}}
@@ -152,9 +156,12 @@ def test_members_of_the_document() -> None:
         security_schemes={"login": {"type": "openIdConnect", "openIdConnectUrl": "/oidc"}},
         security=[{"login": ["read"]}, {"type": "apiKey", "in": "header", "name": "X-Key"}],
         extensions={"x-tagGroups": [{"name": "All", "tags": []}]},
+        webhooks={"added": Book},
     )
+    validate(document)
     assert document["externalDocs"] == {"url": "https://example.com"}
     assert document["security"] == [{"login": ["read"]}, {"X-Key": []}]
+    assert document["webhooks"]["added"]["post"]["security"] == []
     assert {*document["components"]["securitySchemes"]} == {"X-Key", "bearer", "login"}
     assert document["x-tagGroups"] == [{"name": "All", "tags": []}]
     assert "security" not in document["paths"]["/"]["get"]
@@ -167,14 +174,14 @@ async def test_a_transformation_is_called_once() -> None:
     seen: list[Any] = []
 
     def add_logo(document: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(0.01)  # so that the requests below overlap
         seen.append(document["openapi"])
         document["info"]["x-logo"] = {"size": (1, 2)}
         return {**document, "paths": {"/a": document["paths"]["/a"]}}
 
     app = Kit().get("/a", lambda c: c.text("")).get("/b", lambda c: c.text(""))
     openapi(app, docs=None, transform=add_logo)
-    for _ in range(2):
-        document = await served(app)
+    for document in await asyncio.gather(served(app), served(app)):
         assert document["info"]["x-logo"] == {"size": [1, 2]}
         assert [*document["paths"]] == ["/a"]
     assert seen == ["3.1.1"]

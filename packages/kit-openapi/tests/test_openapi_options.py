@@ -61,6 +61,8 @@ def test_public_names() -> None:
         ({"errors": "Problem"}, TypeError, "takes a type, or a mapping from media types to"),
         ({"errors": {"json": int}}, ValueError, "expected media types such as"),
         ({"security_schemes": ["x"]}, TypeError, "takes a mapping from names to schemes, not"),
+        ({"security_schemes": {"a": "x"}}, TypeError, "takes a Security Scheme Object with a type"),
+        ({"servers": [{"url": "/", "title": "x"}]}, ValueError, "has the unknown member 'title'"),
         ({"info": {"termsOfService": 1}}, TypeError, "takes a str, not 1"),
         ({"info": {"contact": "ada"}}, TypeError, "takes a mapping with 'name' or 'url' or 'emai"),
         ({"info": {"contact": {"mail": "x"}}}, ValueError, "has the unknown member 'mail'"),

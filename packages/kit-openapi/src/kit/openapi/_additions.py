@@ -12,7 +12,7 @@ from ._description_checks import find_key, is_status
 from ._operations import Operation
 from ._responses import phrase
 from ._schemas import REQUEST, RESPONSE, Schemas
-from ._slots import AsksForSchemas, ask_types, fill_slots
+from ._slots import AsksForSchemas, ask_types, fill_slots, to_header
 
 _ORDER = ("path", "query", "header", "cookie")
 # Each excludes the other; those of the second come with a schema.
@@ -50,7 +50,7 @@ def plan_additions(operation: Operation, schemas: AsksForSchemas, codecs: Codecs
     """
     described = operation.described
     headers = [
-        (status, name, ask_types(_header(value), schemas, RESPONSE), is_own)
+        (status, name, ask_types(to_header(value), schemas, RESPONSE), is_own)
         for status, name, value, is_own in _find_headers(operation)
     ]
     parameters = [ask_types(each, schemas, REQUEST) for each in described.get("parameters", ())]
@@ -84,18 +84,6 @@ def _find_headers(operation: Operation) -> Iterator[tuple[int | str | None, str,
             yield from ((key, name, each, key in own) for name, each in value.items())
         else:
             yield None, key, value, False
-
-
-def _header(value: Any) -> dict[str, Any]:
-    if isinstance(value, str):
-        value = {"description": value}
-    elif not isinstance(value, Mapping):
-        value = {"schema": value}
-    return {**value} if value.keys() & {"schema", "content"} else {**value, "schema": _text()}
-
-
-def _text() -> dict[str, Any]:
-    return {"type": "string"}
 
 
 def apply_additions(additions: Additions, written: dict[str, Any], schemas: Schemas) -> None:
@@ -156,7 +144,7 @@ def _merge_parameter(old: Mapping[str, Any], given: Mapping[str, Any]) -> dict[s
     if given["in"] == "path":
         merged["required"] = True
     if not merged.keys() & {"schema", "content"}:
-        merged["schema"] = _text()
+        merged["schema"] = {"type": "string"}
     return merged
 
 

@@ -10,18 +10,19 @@ from kit.authoring.options import OptionChecks
 from kit.authoring.signatures import describe as describe_function
 from kit.http.fields import is_token
 from kit.interface import Codecs, Context, Next, Problem, RouterRoute
-from kit.interface.metadata import attach
+from kit.interface.metadata import attach, get_facts
 
 from ._description_checks import (
-    check_callbacks,
-    check_described,
+    check_body,
     check_extensions,
     check_external_docs,
     check_headers,
     check_parameters,
+    check_response,
     check_tags,
     is_status,
 )
+from ._path_item_checks import check_callbacks
 
 __all__ = ("Description", "Problem", "describe")
 
@@ -87,7 +88,10 @@ class Description:
         def check_after(after: Sequence[RouterRoute]) -> None:
             from kit.router.patterns import covers  # PERF: only for this check
 
-            if not any(covers(pattern, each.path) for each in after if not each.takes_next):
+            handlers = (
+                each for each in after if not each.takes_next or get_facts(each.handler).mounted
+            )
+            if not any(covers(pattern, each.path) for each in handlers):
                 raise ValueError(
                     f"describe(...) at {pattern!r} describes nothing: no route that it covers is "
                     "registered after it"
@@ -183,7 +187,7 @@ def describe(
     for name, flag in (("deprecated", deprecated), ("hidden", hidden)):
         if flag is not None:
             _check.flag(name, flag)
-    check_described("describe(request_body=...)", request_body)
+    check_body(_check, request_body)
     given = {
         "summary": summary,
         "description": description,
@@ -218,7 +222,7 @@ def _responses(responses: Any) -> dict[int | str, Any]:
                 f"describe(responses=...) has the status {status!r:.100}: expected an int from 100 "
                 "to 599, 'default', or a range such as '4XX'"
             )
-        check_described("describe(responses=...)", responses[status])
+        check_response(_check, status, responses[status])
     return dict(responses)
 
 

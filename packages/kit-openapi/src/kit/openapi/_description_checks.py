@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Checks what `describe` adds to an operation: parameters, headers, callbacks and extensions."""
+"""Checks what `describe` says of an operation: parameters, headers, bodies, extensions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn, get_origin
+from typing import Any, NoReturn
 
 from kit.authoring.options import OptionChecks
-from kit.authoring.route_hooks import is_bindable
-from kit.authoring.signatures import describe
 from kit.http.fields import is_token
 from kit.interface import Codecs
-from kit.interface.metadata import Facts, get_facts
 
 from ._describable import check_describable
-from ._methods import FIXED_METHODS
 
 PLACES = ("query", "header", "path", "cookie")
 # SPEC: OpenAPI 3.1.1 section 4.8.12.2.1: definitions of these headers are ignored.
@@ -22,18 +18,18 @@ IGNORED_HEADERS = ("accept", "content-type", "authorization")
 STATUS_RANGES = ("default", "1XX", "2XX", "3XX", "4XX", "5XX")
 EXAMPLE_PARAMETER = {"name": "q", "in": "query", "description": "What to look for"}
 
-METHODS = tuple(sorted(map(str.lower, FIXED_METHODS)))
-
-_PATH_ITEM = (*METHODS, "summary", "description", "servers", "parameters")
-_EXPECTED = (
-    "the type of a body, `describe(...)`, a function with one of its decorators, or a Path Item "
-    "Object such as {'post': ...}"
-)
 _COMMON = ("description", "required", "deprecated", "style", "explode", "schema", "content")
 _EXAMPLES = ("example", "examples")
 # `hidden` isn't a member of OpenAPI: it leaves out a parameter that was found.
 _PARAMETER = ("name", "in", *_COMMON, *_EXAMPLES, "allowEmptyValue", "allowReserved", "hidden")
 _HEADER = (*_COMMON, *_EXAMPLES)
+# SPEC: OpenAPI 3.2.0 sections 4.13, 4.14 and 4.17.
+_BODY = ("description", "content", "required")
+_RESPONSE = ("description", "summary", "headers", "content", "links")
+_MEDIA_TYPE = (
+    *("schema", "itemSchema", "example", "examples"),
+    *("encoding", "prefixEncoding", "itemEncoding"),
+)
 _TAG = ("name", "description", "summary", "externalDocs", "parent", "kind")
 _FLAGS = ("required", "deprecated", "explode", "allowEmptyValue", "allowReserved", "hidden")
 
@@ -128,13 +124,21 @@ def _check_parameter(check: OptionChecks, parameter: Mapping[str, Any]) -> None:
             "another header: OpenAPI describes Accept and Content-Type by the media types of "
             "responses and bodies, and Authorization by security schemes",
         )
-    if place == "path" and parameter.get("required") is False:
-        check.unusable(shown, {"required": False}, "no 'required': a path has all its parameters")
+    for member, value in (("required", False), ("hidden", True)):
+        if place == "path" and parameter.get(member) is value:
+            check.unusable(shown, {member: value}, "other members: a path has all its parameters")
     _check_value(check, shown, parameter)
 
 
-def check_headers(check: OptionChecks, headers: Any) -> dict[int | str, Any]:
+def check_headers(
+    check: OptionChecks, headers: Any, *, of_one: bool = False
+) -> dict[int | str, Any]:
     """Checks the headers of responses: by name, or by status and then by name.
+
+    Args:
+        check: The checks of the called function.
+        headers: The headers.
+        of_one: Whether they are those of one response, without statuses.
 
     Raises:
         TypeError: If a header is neither a type, a description nor a Header Object.
@@ -144,7 +148,7 @@ def check_headers(check: OptionChecks, headers: Any) -> dict[int | str, Any]:
     if not isinstance(headers, Mapping):
         check.wrong_type("headers", headers, expected)
     for key, value in headers.items():
-        if is_status(key):
+        if is_status(key) and not of_one:
             if not isinstance(value, Mapping):
                 check.wrong_type(f"headers[{key!r}]", value, "a mapping such as {'ETag': str}")
             for name, header in value.items():
@@ -201,63 +205,42 @@ def _check_value(check: OptionChecks, shown: str, value: Mapping[str, Any]) -> N
         check_described(f"{check.factory}({shown}=...)", value["schema"])
 
 
-def check_path_item(check: OptionChecks, option: str, value: Any) -> None:
-    """Checks the operations of another server.
-
-    Args:
-        check: The checks of the called function.
-        option: The option, with the name of the webhook or callback.
-        value: Its value.
+def check_body(check: OptionChecks, body: Any) -> None:
+    """Checks the type of a body, or a Request Body Object (OpenAPI 3.1.1, section 4.8.13).
 
     Raises:
-        TypeError: If it can't be read, or a function says nothing of its request.
-        ValueError: If a Path Item Object has an unknown member, or no operation.
+        TypeError: If it is or contains a type that can't be described.
+        ValueError: If it has an unknown member.
     """
-    if isinstance(value, Mapping):
-        check_members(check, option, value, _PATH_ITEM)
-        methods = [name for name in METHODS if name in value]
-        if not methods:
-            check.unusable(option, dict(value), "an operation, such as {'post': ...}")
-        for name in methods:
-            if not isinstance(value[name], Mapping):
-                _check_operation(check, f"{option}[{name!r}]", value[name])
-        return
-    _check_operation(check, option, value)
+    if isinstance(body, Mapping):
+        check_members(check, "request_body", body, _BODY)
+        _check_content(check, "request_body", body)
+    check_described(f"{check.factory}(request_body=...)", body)
 
 
-def _check_operation(check: OptionChecks, option: str, value: Any) -> None:
-    if value is None or isinstance(value, (str, bytes)):
-        check.wrong_type(option, value, _EXPECTED)
-    if is_type(value):
-        check_described(f"{check.factory}({option}=...)", value)
-    elif not is_bindable(value) and get_facts(value) == Facts():
-        raise TypeError(
-            f"{check.factory}({option}=...) takes {_EXPECTED}: {describe(value)} says nothing of "
-            "its request; put @typed or @describe(request_body=...) above it"
-        )
-
-
-def is_type(value: Any) -> bool:
-    """Returns whether an operation is given by the type of its body."""
-    return isinstance(value, type) or get_origin(value) is not None or not callable(value)
-
-
-def check_callbacks(check: OptionChecks, callbacks: Any) -> dict[str, Any]:
-    """Checks callbacks (OpenAPI 3.1.1, section 4.8.18): by name, then by the URL to call.
+def check_response(check: OptionChecks, status: int | str, response: Any) -> None:
+    """Checks a response: a type, a description, None, or a Response Object (section 4.8.17).
 
     Raises:
-        TypeError: If they aren't mappings, or an operation can't be read.
-        ValueError: If a Path Item Object can't be used.
+        TypeError: If it is or contains a type that can't be described.
+        ValueError: If it has an unknown member, or a header can't be used.
     """
-    expected = "a mapping such as {'paid': {'{$request.body#/callback_url}': Payment}}"
-    if not isinstance(callbacks, Mapping):
-        check.wrong_type("callbacks", callbacks, expected)
-    for name, urls in callbacks.items():
-        if not isinstance(name, str) or not isinstance(urls, Mapping) or not urls:
-            check.wrong_type("callbacks", callbacks, expected)
-        for url, operations in urls.items():
-            check_path_item(check, f"callbacks[{name!r:.100}][{url!r:.100}]", operations)
-    return dict(callbacks)
+    if isinstance(response, Mapping):
+        shown = f"responses[{status!r}]"
+        check_members(check, shown, response, _RESPONSE)
+        _check_content(check, shown, response)
+        if "headers" in response:
+            check_headers(check, response["headers"], of_one=True)
+    check_described(f"{check.factory}(responses=...)", response)
+
+
+def _check_content(check: OptionChecks, option: str, value: Mapping[str, Any]) -> None:
+    content = value.get("content", {})
+    if not isinstance(content, Mapping):
+        check.wrong_type(option, {"content": content}, "a mapping from media types as 'content'")
+    for media_type, each in content.items():
+        if isinstance(each, Mapping):
+            check_members(check, f"{option}['content'][{media_type!r:.100}]", each, _MEDIA_TYPE)
 
 
 def check_extensions(check: OptionChecks, extensions: Any) -> dict[str, Any]:

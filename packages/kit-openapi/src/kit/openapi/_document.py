@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from threading import Lock
 from typing import Any, NamedTuple, Self
 
 from kit.interface import App
@@ -125,6 +126,7 @@ class Documentation:
         self.docs_path: str | None = None
         self.notes: list[str] = []
         self._document: dict[str, Any] | None = None
+        self._lock = Lock()
         self._found: list[tuple[str, str, Any, tuple[frozenset[str], str]]] = []
 
     def in_version(self, version: Version) -> Self:
@@ -132,13 +134,15 @@ class Documentation:
         found = copy(self)
         found.version = version
         found.notes, found._found, found._document = [], [], None
+        found._lock = Lock()
         return found
 
     def document(self) -> dict[str, Any]:
         """Returns the document, which is built once; `notes` then lists the omitted routes."""
-        if self._document is None:
-            self._document = self._build()
-        return self._document
+        with self._lock:  # two threads may ask at once
+            if self._document is None:
+                self._document = self._build()
+            return self._document
 
     def check(self) -> None:
         """Checks what can be checked without a look at types, when the app starts.

@@ -12,9 +12,10 @@ from kit.interface import Codecs
 
 from ._additions import Additions, apply_additions, plan_additions
 from ._operations import Operation
+from ._path_item_checks import METHODS
 from ._path_items import read_path_item
 from ._rendering import PendingOperation, plan, render
-from ._responses import Errors, ResponseDescription
+from ._responses import Errors, ResponseDescription, phrase
 from ._schemas import RESPONSE, Mode, Schemas
 from ._security import Security
 from ._slots import ask_types, fill_slots
@@ -109,8 +110,12 @@ class OperationWriter:
 
     def write_path_item(self, planned: PlannedPathItem) -> dict[str, Any]:
         """Returns the Path Item Object."""
-        operations = {method: self.write(each) for method, each in planned.operations.items()}
-        return {**fill_slots(planned.others, self._schemas), **operations}
+        item: dict[str, Any] = fill_slots(planned.others, self._schemas)
+        for method in METHODS:
+            for status, response in item.get(method, {}).get("responses", {}).items():
+                if "$ref" not in response:
+                    response.setdefault("description", phrase(str(status)))
+        return item | {method: self.write(each) for method, each in planned.operations.items()}
 
     def _plan_callbacks(self, operation: Operation) -> dict[str, dict[str, PlannedPathItem]]:
         return {

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,6 +132,11 @@ def _check_described(facts: Facts, codecs: Codecs) -> None:
     for value in facts.describes.get("responses", {}).values():
         check_described("describe(responses=...)", value, codecs)
     check_described("describe(request_body=...)", facts.describes.get("request_body"), codecs)
+    for each in facts.describes.get("parameters", ()):
+        schema = each.get("schema")
+        if not isinstance(schema, Mapping):
+            check_described("describe(parameters=...)", schema, codecs)
+        check_described("describe(parameters=...)", each, codecs)
 
 
 def _operations(

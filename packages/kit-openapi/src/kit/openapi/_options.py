@@ -17,14 +17,16 @@ from ._description_checks import (
     check_extensions,
     check_external_docs,
     check_members,
-    check_path_item,
     check_tags,
 )
 from ._document import Documentation
+from ._path_item_checks import check_path_item
 from ._selection import Selection
 from ._versions import Version, check_fields
 
 _INFO_TEXTS = ("title", "version", "summary", "description", "termsOfService")
+# SPEC: OpenAPI 3.2.0 section 4.6.
+_SERVER = ("url", "name", "description", "variables")
 _LINKS = ("identifier", "url")
 _INFO_OBJECTS = {"contact": ("name", "url", "email"), "license": ("name", *_LINKS)}
 _INFO = (*_INFO_TEXTS, *_INFO_OBJECTS)
@@ -81,10 +83,14 @@ def documentation(
     if not isinstance(schemes, Mapping):
         check.wrong_type("security_schemes", schemes, "a mapping from names to schemes")
     for name, scheme in schemes.items():
-        if isinstance(scheme, Mapping):
-            check_scheme(check, f"security_schemes[{name!r:.100}]['scheme']", scheme)
+        shown = f"security_schemes[{name!r:.100}]"
+        if not isinstance(scheme, Mapping) or not isinstance(scheme.get("type"), str):
+            check.wrong_type(shown, scheme, "a Security Scheme Object with a type")
+        check_scheme(check, f"{shown}['scheme']", scheme)
     check.choice("version", version, get_args(Version))
     own_servers = _objects(check, "servers", servers, "url", "https://api.example.com")
+    for each in own_servers:
+        check_members(check, "servers", each, _SERVER)
     own_tags = _tags(check, tags)
     check_fields(check, version, servers=own_servers, tags=own_tags, schemes=schemes)
     return Documentation(

@@ -15,8 +15,8 @@ from kit.authoring.route_hooks import bind
 from kit.interface import Codecs
 from kit.interface.metadata import Facts, get_facts
 
-from ._description_checks import METHODS, is_type
 from ._operations import Operation
+from ._path_item_checks import METHODS, is_type
 from ._patterns import Template
 from ._source import innermost
 

@@ -18,7 +18,7 @@ from ._handler_source import HandlerSource
 from ._operations import Operation
 from ._results import find_returned_type, is_typed, key_of, list_result_statuses
 from ._schemas import RESPONSE, Mode, Schemas
-from ._slots import ask_types
+from ._slots import ask_types, to_header
 from ._source import UNKNOWN
 
 JSON = "application/json"
@@ -218,7 +218,8 @@ def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[s
     if content:
         copied["content"] = content
     if "headers" in value:
-        copied["headers"] = ask_types(value["headers"], schemas, mode)
+        headers = {name: to_header(each) for name, each in value["headers"].items()}
+        copied["headers"] = ask_types(headers, schemas, mode)
     return copied
 
 

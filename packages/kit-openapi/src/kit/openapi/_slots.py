@@ -58,6 +58,16 @@ def _ask_member(key: Any, value: Any, schemas: AsksForSchemas, mode: Mode) -> An
     return ask_types(value, schemas, mode)
 
 
+def to_header(value: Any) -> dict[str, Any]:
+    """Returns a Header Object for a type, a description, or a Header Object."""
+    if isinstance(value, str):
+        value = {"description": value}
+    elif not isinstance(value, Mapping):
+        value = {"schema": value}
+    has_schema = value.keys() & {"schema", "content", "$ref"}
+    return {**value} if has_schema else {**value, "schema": {"type": "string"}}
+
+
 def fill_slots(value: Any, schemas: Schemas) -> Any:
     """Copies an object, with the schemas of its slots."""
     if isinstance(value, Slot):

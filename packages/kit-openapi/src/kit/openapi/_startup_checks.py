@@ -9,7 +9,6 @@ from typing import Any
 from kit.authoring.options import OptionChecks
 
 from ._description_checks import (
-    check_callbacks,
     check_extensions,
     check_external_docs,
     check_headers,
@@ -18,6 +17,7 @@ from ._description_checks import (
     refuse,
 )
 from ._operations import Operation
+from ._path_item_checks import check_callbacks
 
 _CHECKS: Mapping[str, Callable[[OptionChecks, Any], Any]] = {
     "tags": check_tags,
