@@ -259,7 +259,9 @@ def test_callbacks_describe_requests_that_the_app_sends() -> None:
     body = {"content": {"application/json": {"schema": payment}}, "required": True}
     accepted = {"2XX": {"description": "The request was accepted"}}
     urls = found["callbacks"]["paid"]
-    assert urls["{$request.query.url}"] == {"post": {"requestBody": body, "responses": accepted}}
+    assert urls["{$request.query.url}"] == {
+        "post": {"summary": "Paid", "requestBody": body, "responses": accepted}
+    }
     refund = urls["{$request.query.url}/refund"]["post"]
     assert refund["summary"] == "Tells that the payment was refunded"
     assert refund["requestBody"] == body

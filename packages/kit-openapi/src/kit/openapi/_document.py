@@ -203,9 +203,7 @@ class Documentation:
         schemas = Schemas(codecs)
         errors = Errors(self.errors, schemas)
         security = Security(self.security_schemes, self.notes)
-        writer = OperationWriter(
-            schemas, errors, security, codecs, has_security=self.security is not None
-        )
+        writer = OperationWriter(schemas, errors, security, codecs)
         planned = [writer.plan(each) for each in operations]
         webhooks = writer.plan_webhooks(self.webhooks, {each.id for each in operations})
         forget()
@@ -225,8 +223,7 @@ class Documentation:
             "schemas": schemas.keep([paths, called]),
             "securitySchemes": dict(sorted(security.schemes.items())),
         }
-        if required is None:
-            mark_open_operations(paths)
+        mark_open_operations(paths, writer.sent, has_default=required is not None)
         document: dict[str, Any] = {"openapi": "", "info": self.info}
         # SPEC: OpenAPI 3.1.1 section 4.8.1: the default, which linters require to be written.
         document["servers"] = self.servers or [{"url": "/"}]

@@ -59,23 +59,19 @@ class OperationWriter:
         errors: The form of the app's error responses.
         security: The security schemes of the document.
         codecs: The encoders and decoders of the app.
-        has_security: Whether the document has requirements of operations without their own.
+
+    Attributes:
+        sent: The written Operation Objects of other servers.
     """
 
     def __init__(
-        self,
-        schemas: Schemas,
-        errors: Errors,
-        security: Security,
-        codecs: Codecs,
-        *,
-        has_security: bool,
+        self, schemas: Schemas, errors: Errors, security: Security, codecs: Codecs
     ) -> None:
         self._schemas = schemas
         self._errors = errors
         self._security = security
         self._codecs = codecs
-        self._has_security = has_security
+        self.sent: list[dict[str, Any]] = []
 
     def plan(self, operation: Operation) -> PlannedOperation:
         """Requests the schemas of an operation of the app."""
@@ -115,7 +111,9 @@ class OperationWriter:
             for status, response in item.get(method, {}).get("responses", {}).items():
                 if "$ref" not in response:
                     response.setdefault("description", phrase(str(status)))
-        return item | {method: self.write(each) for method, each in planned.operations.items()}
+        item |= {method: self.write(each) for method, each in planned.operations.items()}
+        self.sent += [item[method] for method in METHODS if method in item]
+        return item
 
     def _plan_callbacks(self, operation: Operation) -> dict[str, dict[str, PlannedPathItem]]:
         return {
@@ -129,12 +127,9 @@ class OperationWriter:
         sent = _SentSchemas(self._schemas)
         operations = {}
         for method, operation in item.operations.items():
-            if taken is not None:
-                _name(operation, name, taken)
+            _name(operation, name, taken)
             pending = plan(operation, cast(Schemas, sent), self._errors, self._security)
             pending.answers = _of_receiver(operation, pending.answers)
-            if pending.security is None and self._has_security:
-                pending.security = []  # the requirements are those of this app
             additions = plan_additions(operation, sent, self._codecs)
             callbacks = self._plan_callbacks(operation)
             operations[method] = PlannedOperation(pending, additions, callbacks)
@@ -156,19 +151,21 @@ class _SentSchemas:
         return self._schemas.ask(kind, mode._replace(is_sent=not mode.is_sent))
 
 
-def _name(operation: Operation, name: str, taken: set[str]) -> None:
-    """Sets the name and the id of a webhook."""
+def _name(operation: Operation, name: str, taken: set[str] | None) -> None:
+    """Sets the name of a webhook or callback, and the id of a webhook."""
     given = operation.described.get("operation_id")
-    if given in taken:
+    if taken is not None and given in taken:
         raise ValueError(
             f"The webhook {name!r:.100} has the operation_id {given!r}, which another operation has"
         )
     function = getattr(operation.function, "__name__", "")
     own = function if function.isidentifier() and not function.startswith("_") else ""
     base = given or own or _NOT_IN_NAMES.sub("_", name).strip("_") or "webhook"
+    operation.name = base
+    if taken is None:
+        return
     words = f"{operation.method.lower()}_{base}_webhook"
     choices = [base, f"{base}_webhook", words, *(f"{words}_{n}" for n in range(2, len(taken) + 3))]
-    operation.name = base
     operation.id = next(each for each in choices if each not in taken)
     taken.add(operation.id)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, product
 from typing import Any, TypeAlias
 
@@ -76,17 +76,22 @@ class Security:
         return {name: []}
 
 
-def mark_open_operations(paths: Mapping[str, Mapping[str, Any]]) -> None:
+def mark_open_operations(
+    paths: Mapping[str, Mapping[str, Any]], sent: Sequence[dict[str, Any]], *, has_default: bool
+) -> None:
     """Says of operations without a guard that they are open, if others have one.
 
     The default is the same, but linters and scanners take it for an omission.
 
     Args:
         paths: The Paths Object; changed in place.
+        sent: Operation Objects of other servers, which don't have the guards of the app; changed in
+            place.
+        has_default: Whether the document has requirements for operations without their own.
     """
     operations = [operation for item in paths.values() for operation in item.values()]
-    if any(each.get("security") for each in operations):
-        for each in operations:
+    if has_default or any(each.get("security") for each in operations):
+        for each in sent if has_default else [*operations, *sent]:
             each.setdefault("security", [])
 
 
