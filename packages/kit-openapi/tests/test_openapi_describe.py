@@ -230,6 +230,22 @@ def test_headers_of_a_response_object_and_of_middleware() -> None:
 _TEXT = {"type": "string"}
 
 
+def test_references_stay_as_they_are() -> None:
+    refs = {name: {"$ref": f"#/components/{name}/a"} for name in ("responses", "requestBodies")}
+    given = describe(
+        responses={200: refs["responses"]},
+        request_body=refs["requestBodies"],
+        headers={"ETag": str},
+        callbacks={"done": {"{$request.query.url}": {"$ref": "#/components/pathItems/a"}}},
+    )
+    found = build_document(Kit().post("/", given(new_handler())))["paths"]["/"]["post"]
+    assert found["requestBody"] == refs["requestBodies"]
+    assert found["responses"]["200"] == {"description": "OK", **refs["responses"]}
+    assert found["callbacks"]["done"]["{$request.query.url}"] == {
+        "$ref": "#/components/pathItems/a"
+    }
+
+
 # --- callbacks, extensions, other documentation ------------------------------------------------
 
 

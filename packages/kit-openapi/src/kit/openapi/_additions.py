@@ -155,8 +155,9 @@ def _add_header(
     is_range = key.endswith("XX")
     matching = [
         each
-        for each in responses
-        if status is None or each == key or (is_range and each[0] == key[0])
+        for each, response in responses.items()
+        if "$ref" not in response
+        and (status is None or each == key or (is_range and each[0] == key[0]))
     ]
     if not matching and is_own:
         responses[key] = {"description": phrase(key)}

@@ -22,10 +22,10 @@ _COMMON = ("description", "required", "deprecated", "style", "explode", "schema"
 _EXAMPLES = ("example", "examples")
 # `hidden` isn't a member of OpenAPI: it leaves out a parameter that was found.
 _PARAMETER = ("name", "in", *_COMMON, *_EXAMPLES, "allowEmptyValue", "allowReserved", "hidden")
-_HEADER = (*_COMMON, *_EXAMPLES)
-# SPEC: OpenAPI 3.2.0 sections 4.13, 4.14 and 4.17.
-_BODY = ("description", "content", "required")
-_RESPONSE = ("description", "summary", "headers", "content", "links")
+_HEADER = (*_COMMON, *_EXAMPLES, "$ref")
+# SPEC: OpenAPI 3.2.0 sections 4.13, 4.14, 4.17 and 4.23: each may also be a Reference Object.
+_BODY = ("description", "content", "required", "$ref", "summary")
+_RESPONSE = ("description", "summary", "headers", "content", "links", "$ref")
 _MEDIA_TYPE = (
     *("schema", "itemSchema", "example", "examples"),
     *("encoding", "prefixEncoding", "itemEncoding"),

@@ -16,7 +16,7 @@ from ._methods import FIXED_METHODS
 
 METHODS = tuple(sorted(map(str.lower, FIXED_METHODS)))
 
-_PATH_ITEM = (*METHODS, "summary", "description", "servers", "parameters")
+_PATH_ITEM = (*METHODS, "summary", "description", "servers", "parameters", "$ref")
 _EXPECTED = (
     "the type of a body, `describe(...)`, a function with one of its decorators, or a Path Item "
     "Object such as {'post': ...}"
@@ -42,7 +42,7 @@ def check_path_item(check: OptionChecks, option: str, value: Any) -> None:
     if isinstance(value, Mapping):
         check_members(check, option, value, _PATH_ITEM)
         methods = [name for name in METHODS if name in value]
-        if not methods:
+        if not methods and "$ref" not in value:
             check.unusable(option, dict(value), "an operation, such as {'post': ...}")
         for name in methods:
             shown = f"{option}[{name!r}]"

@@ -190,6 +190,8 @@ def _with_found(
     answer: ResponseDescription, value: Any, found: ResponseDescription
 ) -> ResponseDescription:
     """Adds the members of a response that was found to those that `describe` gives."""
+    if isinstance(value, Mapping) and "$ref" in value:
+        return answer
     is_object = isinstance(value, Mapping)
     if isinstance(value, str) or (is_object and "content" not in value):
         answer.content, answer.others = found.content, found.others
