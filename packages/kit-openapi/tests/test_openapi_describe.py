@@ -235,7 +235,7 @@ def test_references_stay_as_they_are() -> None:
     given = describe(
         responses={200: refs["responses"]},
         request_body=refs["requestBodies"],
-        headers={"ETag": str},
+        headers={"ETag": str, 200: {"Age": int}},
         callbacks={"done": {"{$request.query.url}": {"$ref": "#/components/pathItems/a"}}},
     )
     found = build_document(Kit().post("/", given(new_handler())))["paths"]["/"]["post"]

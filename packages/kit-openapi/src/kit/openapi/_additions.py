@@ -159,7 +159,7 @@ def _add_header(
         if "$ref" not in response
         and (status is None or each == key or (is_range and each[0] == key[0]))
     ]
-    if not matching and is_own:
+    if not matching and is_own and key not in responses:
         responses[key] = {"description": phrase(key)}
         matching = [key]
     for each in matching:
