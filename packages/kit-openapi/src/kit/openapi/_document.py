@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from kit.interface import App
@@ -23,6 +24,8 @@ class AppOperation(NamedTuple):
         operation: The Operation Object (OpenAPI 3.1.1, section 4.8.10).
         undeclared_headers: Header parameters that the handler reads by name and nothing validates,
             in lower case. A proxy may set them.
+        undescribed: The types of its request that can't be described, which have the schema `{}`:
+            a text for each, with the reason.
     """
 
     method: str
@@ -30,6 +33,7 @@ class AppOperation(NamedTuple):
     handler: Any
     operation: Mapping[str, Any]
     undeclared_headers: frozenset[str] = frozenset()
+    undescribed: tuple[str, ...] = ()
 
 
 class AppOperations(NamedTuple):
@@ -38,7 +42,8 @@ class AppOperations(NamedTuple):
     Attributes:
         document: The OpenAPI document, to which the references in operations refer.
         operations: The operations, in order of registration.
-        notes: The omitted routes with the reasons: a text for each.
+        notes: The omitted routes, and the types that can't be described, with the reasons: a text
+            for each.
     """
 
     document: dict[str, Any]
@@ -56,6 +61,12 @@ class Documentation:
         tags: Tag Objects.
         errors: The types of error bodies, by media type; None for the built-in ones.
         security_schemes: Security Scheme Objects by name.
+        separate_input_output: Whether a type that is sent and received has two schemas if these
+            differ in which fields are required.
+
+    Attributes:
+        notes: What the document lacks, with the reasons, once it is built.
+        undescribed: Of the notes, those on types that can't be described.
     """
 
     def __init__(
@@ -67,6 +78,7 @@ class Documentation:
         tags: Sequence[Mapping[str, Any]] = (),
         errors: Mapping[str, Any] | None = None,
         security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+        separate_input_output: bool = False,
     ) -> None:
         self.app = app
         self.info = dict(info)
@@ -74,13 +86,15 @@ class Documentation:
         self.tags = [dict(each) for each in tags]
         self.errors = errors
         self.security_schemes = security_schemes or {}
+        self.separate_input_output = separate_input_output
         self.base_path = "/"
         self.notes: list[str] = []
+        self.undescribed: list[str] = []
         self._document: dict[str, Any] | None = None
-        self._found: list[tuple[str, str, Any, frozenset[str]]] = []
+        self._found: list[AppOperation] = []
 
     def document(self) -> dict[str, Any]:
-        """Returns the document, which is built once; `notes` then lists the omitted routes."""
+        """Returns the document, which is built once; `notes` then lists what it lacks."""
         if self._document is None:
             self._document = self._build()
         return self._document
@@ -89,8 +103,8 @@ class Documentation:
         """Returns the operations of the document, each with the handler of its route."""
         document = self.document()
         found = [
-            AppOperation(method, path, handler, document["paths"][path][method.lower()], headers)
-            for method, path, handler, headers in self._found
+            each._replace(operation=document["paths"][each.path][each.method.lower()])
+            for each in self._found
         ]
         return AppOperations(document, found, self.notes)
 
@@ -106,23 +120,40 @@ class Documentation:
         from ._source import forget
 
         self.notes.clear()
+        self.undescribed.clear()
         self._found.clear()
         operations = find_operations(self.app, self.base_path, self.notes)
         codecs = self.app.codecs
-        schemas = Schemas(codecs)
+        schemas = Schemas(codecs, separate=self.separate_input_output)
         errors = Errors(self.errors, schemas)
+        shared = len(schemas)
         security = Security(self.security_schemes, self.notes)
         pending = [plan(each, schemas, errors, security) for each in operations]
         forget()
+        planned = len(schemas)
         schemas.resolve()
         paths: dict[str, dict[str, Any]] = {}
         for each in pending:
             operation = each.operation
             methods = paths.setdefault(operation.shown.path, {})
             methods[operation.method.lower()] = render(each, schemas)
-            headers = undeclared_headers(each, schemas)
-            self._found.append((operation.method, operation.shown.path, operation.handler, headers))
-        self.notes += schemas.notes
+            problems = schemas.problems_in(each.numbers)
+            shown = f"{operation.method} {operation.shown.path}"
+            self.undescribed += [f"{shown} has a type without a schema: {p}" for p in problems]
+            self._found.append(
+                AppOperation(
+                    operation.method,
+                    operation.shown.path,
+                    operation.handler,
+                    methods[operation.method.lower()],
+                    undeclared_headers(each, schemas),
+                    schemas.problems_in(each.numbers, is_sent=False),
+                )
+            )
+        of_all = [range(shared), range(planned, len(schemas))]  # of errors, and of encoders
+        for problem in chain.from_iterable(map(schemas.problems_in, of_all)):
+            self.undescribed.append(f"A type has no schema: {problem}")
+        self.notes += self.undescribed
         components = {
             "schemas": schemas.keep(paths),
             "securitySchemes": dict(sorted(security.schemes.items())),

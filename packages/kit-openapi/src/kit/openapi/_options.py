@@ -29,6 +29,7 @@ def documentation(
     tags: Sequence[Mapping[str, Any]],
     errors: Any,
     security_schemes: Mapping[str, Mapping[str, Any]] | None,
+    separate_input_output: bool = False,
 ) -> Documentation:
     """Checks the options of a document.
 
@@ -40,6 +41,7 @@ def documentation(
         tags: See `openapi`.
         errors: See `openapi`.
         security_schemes: See `openapi`.
+        separate_input_output: See `openapi`.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -61,6 +63,7 @@ def documentation(
         tags=_objects(check, "tags", tags, "name", "books"),
         errors=_errors(check, factory, errors),
         security_schemes=schemes,
+        separate_input_output=check.flag("separate_input_output", separate_input_output),
     )
 
 

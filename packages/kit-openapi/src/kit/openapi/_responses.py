@@ -17,6 +17,7 @@ from kit.interface import ValidationProblem
 from ._describe import Problem
 from ._docstrings import Docstring
 from ._handler_source import HandlerSource
+from ._mixed_unions import separate_unions
 from ._operations import Operation
 from ._schemas import RESPONSE, Mode, Schemas
 from ._source import UNKNOWN
@@ -327,7 +328,7 @@ def _returned(function: Any) -> Any:
         return None
     try:
         check_union(hint)
-        msgspec.inspect.type_info(hint)
+        msgspec.inspect.type_info(separate_unions(hint))
     except Exception:
         return None
     return hint

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -22,6 +23,7 @@ from ._serving import UI, RoutingApp, entity_tag
 __all__ = ("build_document", "documentations", "find_operations", "openapi")
 
 _MOST_PREFIXES = 64
+_log = logging.getLogger("kit.openapi")
 
 
 AppT = TypeVar("AppT", bound=RoutingApp)
@@ -39,6 +41,7 @@ def openapi(
     assets: Path | str | None = None,
     errors: Any = None,
     security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+    separate_input_output: bool = False,
 ) -> AppT:
     """Serves an OpenAPI 3.1 document of an app, and a page that shows it.
 
@@ -63,6 +66,10 @@ def openapi(
         errors: The type of the bodies that the app's `on_error` returns, or a mapping of media
             types to types. Default: Kit's problem documents, and no body for other errors.
         security_schemes: Security Scheme Objects by name, for `describe(security=...)`.
+        separate_input_output: Whether a type with defaults that is sent and received has two
+            schemas, `Book-Input` and `Book-Output`: fields with a default may be left out of a
+            request, but responses always have them. Default: one schema, `Book`, so that a client
+            can change what it was sent, and send it back.
 
     Returns:
         The app.
@@ -86,6 +93,7 @@ def openapi(
         tags=tags,
         errors=errors,
         security_schemes=security_schemes,
+        separate_input_output=separate_input_output,
     )
     check_paths(path, docs)
     OptionChecks("openapi").choice("ui", ui, get_args(UI))
@@ -112,6 +120,7 @@ def build_document(
     tags: Sequence[Mapping[str, Any]] = (),
     errors: Any = None,
     security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+    separate_input_output: bool = False,
 ) -> dict[str, Any]:
     """Builds the document of an app, without registering routes.
 
@@ -122,6 +131,7 @@ def build_document(
         tags: See `openapi`.
         errors: See `openapi`.
         security_schemes: See `openapi`.
+        separate_input_output: See `openapi`.
 
     Returns:
         The document, ready for `json.dumps`.
@@ -138,6 +148,7 @@ def build_document(
         tags=tags,
         errors=errors,
         security_schemes=security_schemes,
+        separate_input_output=separate_input_output,
     ).document()
 
 
@@ -215,6 +226,9 @@ class _ServedDocument:
         import msgspec  # here, since it isn't needed at startup
 
         document = self._documented.document()
+        if not self._bodies:
+            for note in self._documented.undescribed:
+                _log.warning("The document %s accepts any value: %s", self._path, note)
         if prefix and "servers" not in document:
             first = {name: document[name] for name in ("openapi", "info")}
             document = {**first, "servers": [{"url": prefix}], **document}
