@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
@@ -41,6 +42,8 @@ class AppOperation(NamedTuple):
             in lower case. A proxy may set them.
         name: The name of its function, or the id from `describe`; several operations may have the
             same, and then different ids.
+        undescribed: The types of its request that can't be described, which have the schema `{}`:
+            a text for each, with the reason.
     """
 
     method: str
@@ -49,6 +52,7 @@ class AppOperation(NamedTuple):
     operation: Mapping[str, Any]
     undeclared_headers: frozenset[str] = frozenset()
     name: str = ""
+    undescribed: tuple[str, ...] = ()
 
 
 class AppOperations(NamedTuple):
@@ -57,7 +61,8 @@ class AppOperations(NamedTuple):
     Attributes:
         document: The OpenAPI document, to which the references in operations refer.
         operations: The operations, in order of registration.
-        notes: The omitted routes with the reasons: a text for each.
+        notes: The omitted routes, and the types that can't be described, with the reasons: a text
+            for each.
     """
 
     document: dict[str, Any]
@@ -83,11 +88,14 @@ class Documentation:
         selection: The operations to include; None for all.
         transform: Returns another document; None to leave it as it is.
         factory: Name of the called function, for errors.
+        separate_input_output: Whether a type that is sent and received has two schemas if these
+            differ in which fields are required.
 
     Attributes:
         base_path: The prefix of its routes.
         docs_path: The path of its page; None if there is none.
-        notes: The omitted routes with the reasons.
+        notes: What the document lacks, with the reasons, once it is built.
+        undescribed: Of the notes, those on types that can't be described.
     """
 
     def __init__(
@@ -107,6 +115,7 @@ class Documentation:
         transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
         factory: str = "openapi",
         version: Version = "3.1",
+        separate_input_output: bool = False,
     ) -> None:
         self.app = app
         self.info = dict(info)
@@ -122,23 +131,25 @@ class Documentation:
         self.selection = selection
         self.transform = transform
         self.factory = factory
+        self.separate_input_output = separate_input_output
         self.base_path = "/"
         self.docs_path: str | None = None
         self.notes: list[str] = []
+        self.undescribed: list[str] = []
         self._document: dict[str, Any] | None = None
         self._lock = Lock()
-        self._found: list[tuple[str, str, Any, tuple[frozenset[str], str]]] = []
+        self._found: list[AppOperation] = []
 
     def in_version(self, version: Version) -> Self:
         """Returns the same in a version of OpenAPI."""
         found = copy(self)
         found.version = version
-        found.notes, found._found, found._document = [], [], None
+        found.notes, found.undescribed, found._found, found._document = [], [], [], None
         found._lock = Lock()
         return found
 
     def document(self) -> dict[str, Any]:
-        """Returns the document, which is built once; `notes` then lists the omitted routes."""
+        """Returns the document, which is built once; `notes` then lists what it lacks."""
         with self._lock:  # two threads may ask at once
             if self._document is None:
                 self._document = self._build()
@@ -170,10 +181,8 @@ class Documentation:
         """Returns the operations of the document, each with the handler of its route."""
         document = self.document()
         found = [
-            AppOperation(
-                method, path, handler, get_operation(document["paths"][path], method), *known
-            )
-            for method, path, handler, known in self._found
+            each._replace(operation=get_operation(document["paths"][each.path], each.method))
+            for each in self._found
         ]
         return AppOperations(document, found, self.notes)
 
@@ -193,6 +202,7 @@ class Documentation:
         from ._tags import collect_tags
 
         self.notes.clear()
+        self.undescribed.clear()
         self._found.clear()
         operations = find_operations(self.app, self.base_path, self.notes)
         check_descriptions(operations)
@@ -200,11 +210,13 @@ class Documentation:
             operations = self.selection.choose(operations)
         name_operations(operations, self.notes)
         codecs = self.app.codecs
-        schemas = Schemas(codecs)
+        schemas = Schemas(codecs, separate=self.separate_input_output)
         errors = Errors(self.errors, schemas)
+        shared = len(schemas)
         security = Security(self.security_schemes, self.notes)
         writer = OperationWriter(schemas, errors, security, codecs)
         planned = [writer.plan(each) for each in operations]
+        of_operations = len(schemas)
         webhooks = writer.plan_webhooks(self.webhooks, {each.id for each in operations})
         forget()
         schemas.resolve()
@@ -213,12 +225,27 @@ class Documentation:
             operation = each.pending.operation
             methods = paths.setdefault(operation.shown.path, {})
             methods[operation.method.lower()] = writer.write(each)
-            headers = undeclared_headers(each.pending, schemas)
-            found = (operation.method, operation.shown.path, operation.handler)
-            self._found.append((*found, (headers, operation.name)))
+            problems = schemas.problems_in(each.numbers)
+            shown = f"{operation.method} {operation.shown.path}"
+            self.undescribed += [f"{shown} has a type without a schema: {p}" for p in problems]
+            self._found.append(
+                AppOperation(
+                    operation.method,
+                    operation.shown.path,
+                    operation.handler,
+                    methods[operation.method.lower()],
+                    undeclared_headers(each.pending, schemas),
+                    operation.name,
+                    schemas.problems_in(each.numbers, is_sent=False),
+                )
+            )
         called = {name: writer.write_path_item(each) for name, each in webhooks.items()}
         required = None if self.security is None else security.require(self.security)
-        self.notes += schemas.notes
+        # Of errors, and of webhooks and encoders.
+        of_all = [range(shared), range(of_operations, len(schemas))]
+        for problem in chain.from_iterable(map(schemas.problems_in, of_all)):
+            self.undescribed.append(f"A type has no schema: {problem}")
+        self.notes += self.undescribed
         components = {
             "schemas": schemas.keep([paths, called]),
             "securitySchemes": dict(sorted(security.schemes.items())),

@@ -44,11 +44,13 @@ class PlannedOperation:
         pending: What was found out.
         additions: What `describe` adds.
         callbacks: The requests that it causes, by name and by URL.
+        numbers: The numbers of all its schemas.
     """
 
     pending: PendingOperation
     additions: Additions
     callbacks: dict[str, dict[str, PlannedPathItem]] = field(default_factory=dict)
+    numbers: range = range(0)
 
 
 class OperationWriter:
@@ -75,9 +77,12 @@ class OperationWriter:
 
     def plan(self, operation: Operation) -> PlannedOperation:
         """Requests the schemas of an operation of the app."""
+        first = len(self._schemas)
         pending = plan(operation, self._schemas, self._errors, self._security)
         additions = plan_additions(operation, self._schemas, self._codecs)
-        return PlannedOperation(pending, additions, self._plan_callbacks(operation))
+        callbacks = self._plan_callbacks(operation)
+        numbers = range(first, len(self._schemas))
+        return PlannedOperation(pending, additions, callbacks, numbers)
 
     def plan_webhooks(
         self, webhooks: Mapping[str, Any], taken: set[str]
@@ -145,6 +150,9 @@ class _SentSchemas:
 
     def __init__(self, schemas: Schemas) -> None:
         self._schemas = schemas
+
+    def __len__(self) -> int:
+        return len(self._schemas)
 
     def ask(self, kind: Any, mode: Mode) -> int:
         """Requests a schema for the opposite direction."""

@@ -52,6 +52,7 @@ def documentation(
     exclude: Any = None,
     transform: Any = None,
     version: Version = "3.1",
+    separate_input_output: bool = False,
 ) -> Documentation:
     """Checks the options of a document.
 
@@ -71,6 +72,7 @@ def documentation(
         exclude: See `openapi`.
         transform: See `openapi`.
         version: See `openapi`.
+        separate_input_output: See `openapi`.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -114,6 +116,7 @@ def documentation(
         else check.function("transform", transform, "(document)", plain=True),
         version=version,
         factory=factory,
+        separate_input_output=check.flag("separate_input_output", separate_input_output),
     )
 
 

@@ -13,13 +13,21 @@ import msgspec
 from kit.authoring.models import check_union, find_model
 from kit.interface.metadata import Facts
 
+from ._completion import is_json
+from ._components import Schema
 from ._docstrings import Docstring, parse
 from ._files import describe_body, describe_file, describe_unknown, has_base64, is_file
 from ._handler_source import HandlerSource, Parameter, read
 from ._names import by_name, header_names, named_fields
 from ._operations import Operation
 from ._responses import JSON, Errors, ResponseDescription, find_responses, with_slots
-from ._schemas import REQUEST, Schema, Schemas, is_json, iterate_fields, without_null
+from ._schemas import (
+    REQUEST,
+    Schemas,
+    is_model,
+    iterate_fields,
+    without_null,
+)
 from ._security import Security
 from ._slots import fill_slots
 from ._source import UNKNOWN
@@ -52,6 +60,7 @@ class PendingOperation:
         required: The parts of the request with a body that can't be absent.
         body: A Request Body Object from `describe`.
         security: Its Security Requirement Objects; None if unspecified.
+        numbers: The numbers of its schemas.
     """
 
     operation: Operation
@@ -64,12 +73,14 @@ class PendingOperation:
     json: int | None = None
     required: set[str] = field(default_factory=set)
     body: dict[str, Any] | None = None
+    numbers: range = range(0)
 
 
 def plan(
     operation: Operation, schemas: Schemas, errors: Errors, security: Security
 ) -> PendingOperation:
     """Finds the parts of an operation, and requests the schemas of its types."""
+    first = len(schemas)
     said = parse(getattr(operation.function, "__doc__", None))
     reading = read(operation.handler, operation.facts[:-1])
     answers = find_responses(operation, reading, said, errors, schemas)
@@ -90,6 +101,7 @@ def plan(
     elif body is not None:
         pending.body = {"content": {JSON: {"schema": schemas.ask(body, REQUEST)}}}
         pending.body["required"] = True
+    pending.numbers = range(first, len(schemas))
     return pending
 
 
@@ -213,7 +225,7 @@ def _validated(
 
 
 def _fields_by_name(number: int, schemas: Schemas) -> Iterator[tuple[str, Schema, bool]]:
-    is_plain = find_model(schemas.kind(number)) is None
+    is_plain = not is_model(schemas.kind(number))
     for name, schema, required in named_fields(by_name(number, schemas), schemas):
         yield name, _as_text(schema, schemas, is_plain=is_plain), required
 
@@ -360,7 +372,7 @@ def _body(pending: PendingOperation, schemas: Schemas) -> dict[str, Any] | None:
         content |= {media_type: {"schema": schema} for media_type in _json_types(pending)}
     for number in _select(pending, "form"):
         # A form can't be null: a model that may be None is one that has to be sent.
-        is_plain = find_model(schemas.kind(number)) is None
+        is_plain = not is_model(schemas.kind(number))
         named = without_null(by_name(number, schemas))
         schema, has_file = _form(named, schemas, is_plain=is_plain)
         media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]

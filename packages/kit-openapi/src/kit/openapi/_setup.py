@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -24,6 +25,7 @@ from ._versions import Version
 __all__ = ("build_document", "documentations", "find_operations", "openapi")
 
 _MOST_PREFIXES = 64
+_log = logging.getLogger("kit.openapi")
 
 
 AppT = TypeVar("AppT", bound=RoutingApp)
@@ -49,6 +51,7 @@ def openapi(
     exclude: OperationFilter | None = None,
     transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
     version: Version = "3.1",
+    separate_input_output: bool = False,
 ) -> AppT:
     """Serves an OpenAPI document of an app, and a page that shows it.
 
@@ -90,6 +93,10 @@ def openapi(
         version: The version of OpenAPI. 3.2 describes routes for QUERY and other methods, and the
             items of streams; in a document of 3.1, these are extensions such as `x-query`, which
             most tools ignore.
+        separate_input_output: Whether a type with defaults that is sent and received has two
+            schemas, `Book-Input` and `Book-Output`: fields with a default may be left out of a
+            request, but responses always have them. Default: one schema, `Book`, so that a client
+            can change what it was sent, and send it back.
 
     Returns:
         The app.
@@ -123,6 +130,7 @@ def openapi(
         exclude=exclude,
         transform=transform,
         version=version,
+        separate_input_output=separate_input_output,
     )
     check_paths(path, docs)
     OptionChecks("openapi").choice("ui", ui, get_args(UI))
@@ -169,6 +177,7 @@ def build_document(
     exclude: OperationFilter | None = None,
     transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
     version: Version = "3.1",
+    separate_input_output: bool = False,
 ) -> dict[str, Any]:
     """Builds the document of an app, without registering routes.
 
@@ -187,6 +196,7 @@ def build_document(
         exclude: See `openapi`.
         transform: See `openapi`.
         version: See `openapi`.
+        separate_input_output: See `openapi`.
 
     Returns:
         The document, ready for `json.dumps`.
@@ -211,6 +221,7 @@ def build_document(
         exclude=exclude,
         transform=transform,
         version=version,
+        separate_input_output=separate_input_output,
     ).document()
 
 
@@ -303,6 +314,9 @@ class _ServedDocument:
         import msgspec  # here, since it isn't needed at startup
 
         document = self._documented.document()
+        if not self._bodies:
+            for note in self._documented.undescribed:
+                _log.warning("The document %s accepts any value: %s", self._path, note)
         if prefix and not self._documented.servers:
             document = {**document, "servers": [{"url": prefix}]}
         body = msgspec.json.encode(document)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._components import PREFIX, Schema
 from .._methods import iterate_operations
-from .._schemas import PREFIX, Schema
 from ._writing import WIDTH, Group, Names, call, docstring, literal, pascal, quoted, snake
 
 _FORMATS = {
@@ -90,6 +90,8 @@ class Types:
         forms = Counter(_forms(paths))
         self._only_forms = {name for name, count in forms.items() if used[name] == count}
         self._is_in_form = False
+        self._sent = _find_sent(components, paths)
+        self._is_sent = False
 
     def of(self, schema: Schema | bool | None) -> str:
         """Returns the type of a schema, as an annotation."""
@@ -234,6 +236,7 @@ class Types:
         for name, model in self.models.items():
             if model.is_struct:
                 self._is_in_form = PREFIX + name in self._only_forms
+                self._is_sent = PREFIX + name in self._sent
                 structs += ["", "", *self._struct(model)]
                 self._is_in_form = False
         return structs, self._aliases()
@@ -283,6 +286,8 @@ class Types:
         aliases = {each.name: each.alias for each in self.models.values() if each.alias}
         resolved = aliases.get(kinds[0], kinds) if len(kinds) == 1 else kinds
         default = None if required else _default(schema, resolved)
+        if default == _UNSET and self._is_sent and "None" in resolved:
+            default = "None"  # what a response lacks is read as null
         if default == _UNSET and kinds != [ANY]:
             kinds = [*kinds, "msgspec.UnsetType"]
         if name == key:
@@ -349,6 +354,19 @@ def _references(value: Any) -> Iterator[str]:
             yield value["$ref"]
         for each in value.values():
             yield from _references(each)
+
+
+def _find_sent(components: Mapping[str, Any], paths: Mapping[str, Any]) -> set[str]:
+    """Returns the references to all schemas in responses."""
+    operations = [each for item in paths.values() for each in item.values()]
+    waiting = [each.get("responses") for each in operations if isinstance(each, dict)]
+    found: set[str] = set()
+    while waiting:
+        for reference in _references(waiting.pop()):
+            if reference not in found:
+                found.add(reference)
+                waiting.append(components.get(reference.removeprefix(PREFIX)))
+    return found
 
 
 def _forms(paths: Mapping[str, Any]) -> Iterator[str]:
