@@ -139,6 +139,38 @@ async def test_checks_run_at_startup() -> None:
     assert placed.checked[1] is None
 
 
+class Note:
+    """Middleware that only has facts."""
+
+    __kit_takes_next__ = True
+    __kit_runs__ = False
+
+    def __call__(self, c: Context, next: Any) -> Any:
+        raise AssertionError("it isn't run")
+
+    def __kit_bind__(self, method: str, pattern: str, codecs: Codecs) -> Callable[..., Any]:
+        def note(c: Context, next: Any) -> Any:
+            raise AssertionError("it isn't run")
+
+        return attach(note, noted=pattern)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+async def test_middleware_without_a_run_is_listed_but_not_matched(strict: bool) -> None:
+    seen: list[int] = []
+
+    def count(c: Context) -> Response:
+        seen.append(len(c.matched_routes))
+        return c.text("counted")
+
+    inner = Kit(strict=strict).use(Note()).get("/x", Note(), count)
+    app = Kit(strict=strict).route("/inner", inner)
+    assert await text(app, "/inner/x") == "counted"
+    assert seen == [1]
+    facts = [get_facts(route.handler).others.get("noted") for route in app.routes]
+    assert facts == ["/inner/*", "/inner/x", None]
+
+
 async def test_failing_checks_prevent_the_start_and_every_request() -> None:
     app = Kit().get("/unsafe", Placed()).get("/other", lambda c: c.text(""))
     with pytest.raises(LookupError, match=r"^nothing guards /unsafe$"):

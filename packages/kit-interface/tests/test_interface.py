@@ -73,6 +73,7 @@ NAMES = {
         "combine_security",
         "get_facts",
         "get_return_type",
+        "merge_descriptions",
     ),
     "kit.interface.plugins": (
         "InstalledPlugin",

@@ -13,7 +13,14 @@ import pytest
 import kit.interface.metadata
 from kit import Kit
 from kit.interface import Context, Next
-from kit.interface.metadata import Facts, attach, combine_security, get_facts, get_return_type
+from kit.interface.metadata import (
+    Facts,
+    attach,
+    combine_security,
+    get_facts,
+    get_return_type,
+    merge_descriptions,
+)
 
 BEARER = {"type": "http", "scheme": "bearer"}
 BASIC = {"type": "http", "scheme": "basic"}
@@ -38,6 +45,7 @@ def test_public_names() -> None:
         "combine_security",
         "get_facts",
         "get_return_type",
+        "merge_descriptions",
     )
 
 
@@ -212,6 +220,47 @@ def test_wrong_facts(facts: dict[str, Any], text: str) -> None:
     assert get_facts(function) == Facts()
 
 
+def test_descriptions_are_merged() -> None:
+    outer = {
+        "summary": "Outer",
+        "tags": ["a"],
+        "responses": {200: int, 404: "Gone"},
+        "headers": {"ETag": {"schema": str}, "X-A": "A"},
+        "parameters": [
+            {"name": "X-Key", "in": "header", "description": "outer", "deprecated": True},
+            {"name": "q", "in": "query"},
+        ],
+        "extensions": {"x-a": 1},
+    }
+    inner = {
+        "summary": "Inner",
+        "tags": ["b"],
+        "responses": {404: int},
+        "headers": {"ETag": {"description": "of the body"}, "X-A": str},
+        "parameters": [{"name": "x-key", "in": "header", "description": "inner"}],
+        "extensions": {"x-b": 2},
+        "hidden": False,
+    }
+    expected = {
+        "summary": "Inner",
+        "tags": ["b"],
+        "responses": {200: int, 404: int},
+        "headers": {"ETag": {"schema": str, "description": "of the body"}, "X-A": str},
+        "parameters": [
+            {"name": "x-key", "in": "header", "description": "inner", "deprecated": True},
+            {"name": "q", "in": "query"},
+        ],
+        "extensions": {"x-a": 1, "x-b": 2},
+        "hidden": False,
+    }
+    assert merge_descriptions([outer, inner]) == expected
+    assert merge_descriptions([]) == {}
+    function = attach(attach(new_handler(), describes=outer), describes=inner)
+    assert get_facts(function).describes == expected
+    wrapper = attach(functools.wraps(function)(new_handler()), describes={"extensions": {"x-c": 3}})
+    assert get_facts(wrapper).describes["extensions"] == {"x-a": 1, "x-b": 2, "x-c": 3}
+
+
 async def test_app_keeps_them() -> None:
     async def guard(c: Context, next: Next) -> None:
         await next()
@@ -261,6 +310,9 @@ def test_security_of_functions_that_all_run() -> None:
         ({"describes": {"tags": "a"}}, "attach(describes={'tags': ...}) takes a Sequence, not 'a'"),
         ({"describes": {"deprecated": 1}}, "attach(describes={'deprecated': ...}) takes a bool, n"),
         ({"describes": {"responses": []}}, "takes a Mapping, not []"),
+        ({"describes": {"parameters": {}}}, "{'parameters': ...}) takes a Sequence, not {}"),
+        ({"describes": {"parameters": ["q"]}}, "takes Parameter Objects such as {'name': 'q'"),
+        ({"describes": {"extensions": "x-a"}}, "{'extensions': ...}) takes a Mapping, not 'x-a'"),
         ({"mounted": 1}, "attach(mounted=...) takes a bool, not 1"),
         ({"source": 1}, "attach(source=...) takes a str, not 1"),
         ({"body_required": "yes"}, "attach(body_required=...) takes a bool, not 'yes'"),
@@ -275,7 +327,7 @@ def test_values_without_effect(facts: Any, text: str) -> None:
 @pytest.mark.parametrize(
     ("facts", "text"),
     [
-        ({"describes": {"parameters": []}}, "attach(describes=...) has the field"),
+        ({"describes": {"params": []}}, "attach(describes=...) has the field 'params'"),
         ({"validates": {"queries": dict}}, "attach(validates=...) has the part 'queries'"),
     ],
 )

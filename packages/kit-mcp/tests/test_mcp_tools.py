@@ -571,6 +571,36 @@ async def test_forms_are_refused():
     )
 
 
+Undescribed = list[int] | Annotated[str, Meta(pattern="^[a-z]+$")]
+
+
+def with_an_undescribed_body() -> Kit:
+    """An app with a route whose body msgspec can't describe, and another one."""
+    app = Kit()
+
+    @app.post("/numbers")
+    @describe(tags="all")
+    async def add_numbers(c: Any) -> Any:
+        return c.json(await c.req.json(Undescribed))
+
+    app.get("/other", describe(tags="all")(answering()))
+    return app
+
+
+async def test_a_body_without_a_schema_is_refused_by_name():
+    app = with_an_undescribed_body()
+    mcp(app, operations="add_numbers")
+    text = await problem(app)
+    assert text.startswith("POST /numbers can't be a tool: no schema describes typing.Union[list")
+
+
+async def test_a_body_without_a_schema_is_left_out_of_a_tag(caplog: pytest.LogCaptureFixture):
+    app = with_an_undescribed_body()
+    mcp(app, tags="all")
+    assert [*await list_tools(app)] == ["answer"]
+    assert any("POST /numbers isn't a tool" in each for each in caplog.messages)
+
+
 async def test_an_operation_id_that_is_no_name_is_refused():
     app = Kit()
     app.get("/a", tool()(describe(operation_id="books:list")(answering())))

@@ -146,10 +146,13 @@ def test_little_is_imported_before_the_document_is_asked_for() -> None:
     assert [name for name in added if name.startswith("kit.openapi.")] == [
         "kit.openapi._describable",
         "kit.openapi._describe",
+        "kit.openapi._description_checks",
         "kit.openapi._document",
         "kit.openapi._methods",
         "kit.openapi._options",
         "kit.openapi._page",
+        "kit.openapi._path_item_checks",
+        "kit.openapi._selection",
         "kit.openapi._serving",
         "kit.openapi._setup",
         "kit.openapi._versions",

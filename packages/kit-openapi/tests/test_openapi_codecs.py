@@ -120,12 +120,12 @@ def test_classes_as_they_are_sent_and_received() -> None:
     assert schemas[sent]["properties"] == {
         "id": ID,
         "price": {"$ref": "#/components/schemas/Amount"},
-        "parent": {"anyOf": [ID, {"type": "null"}], "default": None},
+        "parent": {"anyOf": [ID, {"type": "null"}]},
     }
     assert schemas[received]["properties"] == {
         "id": ID,
         "price": {"type": "integer", "minimum": 0},
-        "parent": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+        "parent": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     }
     assert schemas["Amount"]["properties"]["account"] == ID
 

@@ -63,13 +63,17 @@ def test_the_app_may_be_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_one_of_several_documents(folder: Path) -> None:
-    _, said, _ = kit("openapi", "app.py:app", "--path", "/v2/openapi.json")
+    _, said, _ = kit("openapi", "app.py:app", "--document", "/v2/openapi.json")
     assert json.loads(said)["info"]["title"] == "Other"
-    code, _, noted = kit("openapi", "app.py:app", "--path", "/v3.json")
+    _, said, _ = kit("openapi", "app.py:app", "--document", "Other")
+    assert json.loads(said)["info"]["title"] == "Other"
+    code, said, _ = kit("client", "app.py:app", "--document", "Other")
+    assert said.startswith('"""Client of Other 2.')
+    code, _, noted = kit("openapi", "app.py:app", "--document", "/v3.json")
     assert code == 2
     assert (
-        "Invalid value for '--path': the app has no document at '/v3.json'; there is "
-        "/openapi.json, /v2/openapi.json\n"
+        "Invalid value for '--document': the app has no document with the path or title "
+        "'/v3.json'; there is /openapi.json (Shelf), /v2/openapi.json (Other)\n"
     ) in noted
 
 

@@ -58,9 +58,27 @@ def test_those_that_nobody_registers_have_no_schema() -> None:
         return c.json(await c.req.json(CRASHING))
 
     found = find_operations(app)
-    assert found.notes == [f"{CRASHING!r:.100} has no schema: {PROBLEM.partition(': ')[2]}"]
+    assert found.notes == [f"POST / has a type without a schema: {PROBLEM}"]
+    assert found.operations[0].undescribed == (PROBLEM,)
     body = found.document["paths"]["/"]["post"]["requestBody"]
     assert body["content"] == {"application/json": {"schema": {}}}
+
+
+async def test_a_served_document_warns_of_them(caplog: pytest.LogCaptureFixture) -> None:
+    app = Kit()
+
+    @app.post("/numbers")
+    async def read(c: Context) -> Response:
+        return c.json(await c.req.json(CRASHING))
+
+    app.get("/other", lambda c: c.json({}))
+    openapi(app, docs=None)
+    document = await (await app.request("/openapi.json")).json()
+    await app.request("/openapi.json")
+    assert [*document["paths"]] == ["/numbers", "/other"]
+    (text,) = caplog.messages
+    for word in ("/openapi.json", "POST /numbers", "list[int]"):
+        assert word in text
 
 
 SCRIPT = """

@@ -67,7 +67,7 @@ def check(
     handler: Any,
     before: Sequence[RouterRoute],
     route: RouterRoute | None = None,
-    after: Sequence[RouterRoute] = (),
+    after: Sequence[RouterRoute] | None = None,
 ) -> None:
     """Calls the checks of a bound handler, or of one that it wraps, whose exceptions it raises.
 
@@ -75,12 +75,14 @@ def check(
         handler: The result of `bind`.
         before: The routes registered before it, in order.
         route: Its own route. Without it, nothing is checked that depends on the route.
-        after: The routes registered after it, in order.
+        after: The routes registered after it, in order. Without it, nothing is checked that depends
+            on them.
     """
     for hook in find_bound(handler, _CHECK):
         hook(before, route)
-    for hook in find_bound(handler, _CHECK_AFTER):
-        hook(after)
+    if after is not None:
+        for hook in find_bound(handler, _CHECK_AFTER):
+            hook(after)
 
 
 def check_env(handler: Any, env: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-from kit.interface.metadata import Facts, combine_security, get_facts
+from kit.interface.metadata import Facts, combine_security, get_facts, merge_descriptions
 
 from ._parts import Part
 
@@ -18,7 +18,10 @@ _UNMET = {403: "A condition isn't met"}
 def facts_of_every(parts: Sequence[Part]) -> dict[str, Any]:
     """Returns the facts of parts that all run, as arguments of `attach`."""
     facts = [get_facts(part.function) for part in parts]
-    merged = _merged(facts, ("provides", "responses", "validates", "describes"))
+    merged = _merged(facts, ("provides", "responses", "validates"))
+    described = merge_descriptions(each.describes for each in facts)
+    if described:
+        merged["describes"] = described
     if any(part.is_condition for part in parts):
         merged["responses"] = _UNMET | merged.get("responses", {})
     security = combine_security(part.function for part in parts)

@@ -199,7 +199,9 @@ class RouteTable:
 
 
 def _hand_over(route: Route, router: Router[Any]) -> None:
-    router.add(route.method, for_router(route.path), route)
+    # Middleware that only describes other routes is listed, but never runs.
+    if route.unbound is None or getattr(type(route.unbound[0]), "__kit_runs__", True):
+        router.add(route.method, for_router(route.path), route)
 
 
 def _without_slash(path: str) -> str:

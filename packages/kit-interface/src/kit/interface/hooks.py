@@ -21,7 +21,8 @@ A middleware is bound in the same way if its class has `__kit_takes_next__ = Tru
 the hook is called with `(c, next)`. It may have `__kit_check_after__(after)`, which an app calls
 with `__kit_check__`, with the routes registered after the middleware. A middleware that runs other
 bound ones has them as `__kit_parts__`, a tuple: for hooks that it doesn't have itself, an app calls
-those of its parts.
+those of its parts. A middleware whose class has `__kit_runs__ = False` only has facts for the
+routes that it covers: it is one of the app's routes, but no request runs it.
 
 A middleware may have `__kit_lifespan__()`, which returns an async context manager. The app enters
 it within its own lifespan, once for each registration.

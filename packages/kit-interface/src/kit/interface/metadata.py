@@ -53,9 +53,18 @@ from typing import (
     get_type_hints,
 )
 
+from ._descriptions import merge_descriptions
 from ._errors import ValidationTarget
 
-__all__ = ("Facts", "Scheme", "attach", "combine_security", "get_facts", "get_return_type")
+__all__ = (
+    "Facts",
+    "Scheme",
+    "attach",
+    "combine_security",
+    "get_facts",
+    "get_return_type",
+    "merge_descriptions",
+)
 
 Scheme: TypeAlias = Mapping[str, Any]
 """A Security Scheme Object of OpenAPI (section 4.8.27 of version 3.1.1)."""
@@ -72,6 +81,11 @@ _DESCRIBED: Mapping[str, tuple[type, ...]] = {
     "operation_id": (str,),
     "responses": (Mapping,),
     "request_body": (),
+    "parameters": (Sequence,),
+    "headers": (Mapping,),
+    "callbacks": (Mapping,),
+    "extensions": (Mapping,),
+    "external_docs": (str, Mapping),
     "security": (Mapping, Sequence),
     "deprecated": (bool,),
     "hidden": (bool,),
@@ -92,8 +106,10 @@ class Facts(NamedTuple):
         validates: The validated parts of a request: maps `json`, `form`, `query`, `param`, `header`
             or `cookie` to types.
         describes: The API documentation of the route: `summary`, `description`, `tags`,
-            `operation_id`, `responses`, `request_body`, `security` and `deprecated`, as in the
-            OpenAPI Operation Object; `hidden` leaves it out. Parameters are those of `validates`.
+            `operation_id`, `responses`, `request_body`, `parameters`, `headers` (of responses),
+            `callbacks`, `extensions`, `external_docs`, `security` and `deprecated`, as in the
+            OpenAPI Operation Object; `hidden` leaves it out. `parameters` add to those of
+            `validates`. `kit.openapi.describe` documents their values.
         mounted: Whether the function passes requests to another application: it responds, although
             it takes `next`.
         source: Where the arguments of the function come from, in lines for human readers.
@@ -132,7 +148,7 @@ def attach(
     """Attaches facts to a function.
 
     Existing facts are kept: mappings are merged, with new entries replacing old ones with the same
-    key; any other fact replaces the old one.
+    key, and descriptions as by `merge_descriptions`; any other fact replaces the old one.
 
     Args:
         function: The handler or middleware, or any callable that supports attributes.
@@ -214,10 +230,9 @@ def _check_validates(validates: Mapping[Any, Any]) -> None:
 def _check_describes(describes: Mapping[Any, Any]) -> None:
     for name, value in describes.items():
         if name not in _DESCRIBED:
-            hint = "; the parameters are those of validates" if name == "parameters" else ""
             raise ValueError(
                 f"attach(describes=...) has the field {name!r:.100}, which no document shows: "
-                f"expected {_listed(_DESCRIBED)}{hint}"
+                f"expected {_listed(_DESCRIBED)}"
             )
         kinds = _DESCRIBED[name]
         if kinds and (
@@ -227,6 +242,12 @@ def _check_describes(describes: Mapping[Any, Any]) -> None:
             raise TypeError(
                 f"attach(describes={{{name!r}: ...}}) takes a {expected}, not {value!r:.100}"
             )
+        for each in value if name == "parameters" else ():
+            if not isinstance(each, Mapping):
+                raise TypeError(
+                    "attach(describes={'parameters': ...}) takes Parameter Objects such as "
+                    f"{{'name': 'q', 'in': 'query'}}, not {each!r:.100}"
+                )
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -330,7 +351,10 @@ def _merged(layers: Any) -> dict[str, Any]:
     for facts in layers:
         for name, value in facts.items():
             old = merged.get(name)
-            merged[name] = {**old, **value} if isinstance(old, dict) else value
+            if isinstance(old, dict):
+                both = name == "describes"
+                value = merge_descriptions([old, value]) if both else {**old, **value}
+            merged[name] = value
     return merged
 
 

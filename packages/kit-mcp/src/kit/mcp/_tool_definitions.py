@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from ._schemas import resolve, standalone
 from ._tool import NAME, find_tool
 
 __all__ = ("ToolDefinition", "ToolDefinitions", "define_tools")
+
+_logger = logging.getLogger("kit.mcp")
 
 _WRAPPED = "result"
 _DESTRUCTIVE = ("PUT", "DELETE")
@@ -74,7 +77,8 @@ def define_tools(
     Args:
         app: The app.
         operations: Operation IDs.
-        tags: Tags; all operations with one of them are tools.
+        tags: Tags; all operations with one of them are tools, except those whose arguments no
+            schema describes.
 
     Raises:
         ValueError: If a selected operation can't be a tool; the message suggests a solution.
@@ -88,11 +92,12 @@ def define_tools(
     for each in found.operations:
         said = find_tool(each.handler)
         operation = each.operation
-        if (
-            said is not None
-            or operation["operationId"] in operations
-            or not find_tags(operation).isdisjoint(tags)
-        ):
+        is_named = said is not None or operation["operationId"] in operations
+        if is_named or not find_tags(operation).isdisjoint(tags):
+            if each.undescribed and not is_named:
+                why = each.undescribed[0]
+                _logger.warning("%s isn't a tool: no schema describes %s", _shown(each), why)
+                continue
             definition = _plan(each, said or {}, components, secrets)
             other = tools.setdefault(definition.name, definition)
             if other is not definition:
@@ -179,6 +184,8 @@ def _plan(
             f"{shown}: its operation id {name!r:.100} has characters other than letters, digits, "
             "'_', '-' and '.', or more than 64; rename it with @tool(name=...)"
         )
+    if found.undescribed:
+        raise ValueError(f"{shown}: no schema describes {found.undescribed[0]}")
     try:
         # APPSEC: a header that a handler only reads may be controlled by a proxy in front, e.g. to
         # identify the user; a model must not set it.

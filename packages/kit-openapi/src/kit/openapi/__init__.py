@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """OpenAPI documents for apps, and docs pages that work offline."""
 
-from ._describe import Problem, describe
+from ._describe import Description, Problem, describe
 from ._document import AppOperation, AppOperations
+from ._selection import OperationFilter, RouteOperation
 from ._serving import UI, RoutingApp
 from ._setup import build_document, find_operations, openapi
 from ._versions import Version
@@ -11,7 +12,10 @@ __all__ = (
     "UI",
     "AppOperation",
     "AppOperations",
+    "Description",
+    "OperationFilter",
     "Problem",
+    "RouteOperation",
     "RoutingApp",
     "Version",
     "build_document",
@@ -24,6 +28,7 @@ __all__ = (
 for _object in (
     AppOperation,
     AppOperations,
+    RouteOperation,
     RoutingApp,
     build_document,
     describe,

@@ -23,9 +23,9 @@ def _default_app() -> str:
 
 
 _APP = click.argument("target", metavar="[APP]", default=_default_app)
-_PATH = click.option(
-    "--path",
-    help="Path of the document, if the app has several.  [default: the first one]",
+_DOCUMENT = click.option(
+    "--document",
+    help="Path or title of the document, if the app has several.  [default: the first one]",
 )
 _OUTPUT = click.option(
     "--output",
@@ -42,7 +42,7 @@ _CHECK = click.option(
 
 @click.command("openapi", short_help="Prints the OpenAPI document of an app.")
 @_APP
-@_PATH
+@_DOCUMENT
 @_OUTPUT
 @_CHECK
 @click.option(
@@ -51,7 +51,11 @@ _CHECK = click.option(
     help="Version of OpenAPI.  [default: that of the app's document]",
 )
 def openapi(
-    target: str, path: str | None, output: Path | None, check: Path | None, version: Version | None
+    target: str,
+    document: str | None,
+    output: Path | None,
+    check: Path | None,
+    version: Version | None,
 ) -> None:
     """Prints the OpenAPI document of an app, or writes it to a file.
 
@@ -61,7 +65,7 @@ def openapi(
     """
     import msgspec  # here and below: `kit --help` imports this module only for its help
 
-    documented = _load(target, path)
+    documented = _load(target, document)
     if version is not None:
         documented = documented.in_version(version)
     encoded = msgspec.json.encode(documented.document())
@@ -71,7 +75,7 @@ def openapi(
 
 @click.command("client", short_help="Writes a typed client for an app.")
 @_APP
-@_PATH
+@_DOCUMENT
 @_OUTPUT
 @_CHECK
 @click.option(
@@ -82,7 +86,7 @@ def openapi(
     help="Language of the client.",
 )
 def client(
-    target: str, path: str | None, output: Path | None, check: Path | None, lang: str
+    target: str, document: str | None, output: Path | None, check: Path | None, lang: str
 ) -> None:
     """Prints a typed client for an app, or writes it to a file.
 
@@ -92,13 +96,13 @@ def client(
     from ._client import LANGUAGES
 
     # OpenAPI 3.2 has a place for all that clients can call.
-    documented = _load(target, path).in_version("3.2")
+    documented = _load(target, document).in_version("3.2")
     text = LANGUAGES[lang](documented.document())
     _tell(documented)
     _put(text, output, check)
 
 
-def _load(target: str, path: str | None) -> Documentation:
+def _load(target: str, document: str | None) -> Documentation:
     # The command requires kit-dev; the package itself doesn't.
     from kit.dev import AppError, load_app
 
@@ -107,21 +111,22 @@ def _load(target: str, path: str | None) -> Documentation:
             app = load_app(target)
     except AppError as error:
         raise click.ClickException(str(error)) from error
-    return _find(app, path)
+    return _find(app, document)
 
 
-def _find(app: Any, path: str | None) -> Documentation:
+def _find(app: Any, name: str | None) -> Documentation:
     from ._options import documentation
     from ._setup import documentations
 
     found = documentations(app)
-    if path is not None:
-        for each, documented in found:
-            if each == path:
-                return documented
-        there_is = ", ".join(each for each, _ in found) or "none"
+    if name is not None:
+        named = [each for path, each in found if name in (path, each.info["title"])]
+        if len(named) == 1:
+            return named[0]
+        shown = ", ".join(f"{path} ({each.info['title']})" for path, each in found) or "none"
+        has = "several documents with the title" if named else "no document with the path or title"
         raise click.BadParameter(
-            f"the app has no document at {path!r}; there is {there_is}", param_hint="'--path'"
+            f"the app has {has} {name!r}; there is {shown}", param_hint="'--document'"
         )
     if found:
         return found[0][1]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 from kit.authoring.models import check_union, find_model
@@ -26,22 +28,35 @@ def check_describable(kind: Any, codecs: Codecs | None = None) -> None:
         TypeError: If neither msgspec nor pydantic can describe it. Without msgspec, only the unions
             of `check_union` are rejected, since nothing else reads the type.
     """
-    if find_model(kind) is not None:
+    if find_spec("msgspec") is None:
+        if find_model(kind) is None:
+            check_union(kind)
         return
+    with suppress(Exception):  # pydantic doesn't know a class in it, but msgspec may
+        if find_model(kind) is not None:
+            return
     check_union(kind)
-    try:
-        from msgspec import json
-    except ImportError:
-        return
+    _check_with_msgspec(kind, codecs)
+
+
+def _check_with_msgspec(kind: Any, codecs: Codecs | None) -> None:
+    from msgspec import json
+
+    from ._mixed_unions import find_members, separate_unions
 
     def describe(each: Any) -> dict[str, Any]:
+        members = find_members(each)
+        for member in members:
+            if member is not kind:
+                check_describable(member, codecs)
         has_schema = codecs is None or is_file(each) or each is object or is_part(each)
-        if has_schema or _is_converted(each, codecs):
+        is_known = members or has_schema or hasattr(each, "__pydantic_validator__")
+        if is_known or _is_converted(each, codecs):
             return {"format": "binary"}  # msgspec takes an empty one for none
         raise TypeError(f"{each!r:.100} isn't a type of data")
 
     try:
-        json.schema_components([kind], schema_hook=describe)
+        json.schema_components([separate_unions(kind)], schema_hook=describe)
     except Exception as error:
         reason = str(error).partition("\n")[0].rstrip(":")
         if reason.startswith("Encoding objects"):

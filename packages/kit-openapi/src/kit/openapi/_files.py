@@ -14,7 +14,8 @@ from typing import Any
 
 from kit.http.media_types import is_json
 
-from ._schemas import Schema, file_schema, without_null
+from ._components import Schema
+from ._schemas import file_schema, without_null
 
 _BINARY: Schema = {"type": "string", "format": "binary"}
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from kit.authoring.models import find_model
-
-from ._schemas import Schema, Schemas, iterate_fields
+from ._components import Schema
+from ._schemas import Schemas, is_model, iterate_fields
 
 _OF_TAGS = {"const", "enum"}
 
@@ -88,7 +87,7 @@ def header_names(kind: Any) -> dict[str, str]:
     behind = getattr(kind, "__value__", None) or getattr(kind, "__supertype__", None)
     if behind is not None and not isinstance(kind, type):  # an alias or a NewType
         return header_names(behind)
-    if find_model(kind) is not None:
+    if is_model(kind):
         fields = getattr(get_origin(kind) or kind, "__pydantic_fields__", {})
         chosen = {name for name, field in fields.items() if field.validation_alias or field.alias}
         return {name: name.replace("_", "-") for name in fields if name not in chosen}

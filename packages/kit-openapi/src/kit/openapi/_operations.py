@@ -9,11 +9,11 @@ from typing import Any
 
 from kit.authoring.signatures import describe
 from kit.interface import METHOD_NAME_ALL, App, Codecs, RouterRoute
-from kit.interface.metadata import Facts, get_facts
+from kit.interface.metadata import Facts, get_facts, merge_descriptions
 from kit.router.patterns import PatternIndex, covers
 
 from ._describable import check_describable
-from ._describe import check_described
+from ._description_checks import check_described
 from ._patterns import Template, templates
 from ._source import UNKNOWN, innermost
 
@@ -39,6 +39,7 @@ class Operation:
         name: The id that it would have if no other operation had the same name.
         validation_status: The status of validation errors.
         error_type: The type of the bodies of other errors, or `UNKNOWN`.
+        pattern: The pattern of its route.
         body_limits: The names of the limits of bodies that were set.
     """
 
@@ -54,11 +55,12 @@ class Operation:
     name: str = ""
     validation_status: int = 400
     error_type: Any = UNKNOWN
+    pattern: str = ""
     body_limits: frozenset[str] = frozenset()
 
 
 def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
-    """Finds the operations of an app, in order of registration, without ids.
+    """Finds the operations of an app, in order of registration, and checks their types.
 
     Args:
         app: The app.
@@ -68,14 +70,27 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
     Raises:
         TypeError: If nothing can describe a type that validates a request, or that `describe` has.
     """
+    for route in app.routes:
+        facts = get_facts(route.handler)
+        _check_validated(route, facts, app.codecs)
+        _check_described(facts, app.codecs)
+    return list_operations(app, base_path, notes)
+
+
+def list_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
+    """Lists the operations of an app, in order of registration, without a look at their types.
+
+    Args:
+        app: The app.
+        base_path: Only routes below this prefix are included; `/` for all.
+        notes: Receives the omitted routes with the reasons.
+    """
     middleware: PatternIndex[RouterRoute] = PatternIndex()
     shapes: dict[tuple[str | None, ...], Template] = {}
     taken: dict[tuple[str, tuple[str | None, ...]], RouterRoute] = {}
     found: list[Operation] = []
     for route in app.routes:
         facts = get_facts(route.handler)
-        _check_validated(route, facts, app.codecs)
-        _check_described(facts, app.codecs)
         if route.takes_next and not facts.mounted:
             middleware.add(route.path, route)
         elif _is_below(route.path, base_path) and not facts.describes.get("hidden"):
@@ -89,6 +104,7 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
                 if not operation.described.get("hidden"):
                     operation.validation_status = route.validation_status or app.validation_status
                     operation.error_type = _error_type(route.error_format or app.error_format)
+                    operation.pattern = route.path
                     operation.body_limits = frozenset({*app.body_limits, *route.body_limits})
                     found.append(operation)
     return found
@@ -116,6 +132,11 @@ def _check_described(facts: Facts, codecs: Codecs) -> None:
     for value in facts.describes.get("responses", {}).values():
         check_described("describe(responses=...)", value, codecs)
     check_described("describe(request_body=...)", facts.describes.get("request_body"), codecs)
+    for each in facts.describes.get("parameters", ()):
+        schema = each.get("schema")
+        if not isinstance(schema, Mapping):
+            check_described("describe(parameters=...)", schema, codecs)
+        check_described("describe(parameters=...)", each, codecs)
 
 
 def _operations(
@@ -139,7 +160,7 @@ def _operations(
     for path in paths:
         for method in methods:
             before = _covering(route, method, middleware)
-            described = _described([*before, facts])
+            described = merge_descriptions(each.describes for each in [*before, facts])
             yield Operation(
                 method,
                 path,
@@ -166,16 +187,6 @@ def _covering(
 def _is_exempt(path: str, facts: Facts) -> bool:
     """Returns whether `except_` of kit-combine excludes the whole route."""
     return any(covers(each, path) for each in facts.others.get("combine_except", ()))
-
-
-def _described(facts: list[Facts]) -> dict[str, Any]:
-    merged: dict[str, Any] = {}
-    for each in facts:
-        for name, value in each.describes.items():
-            old = merged.get(name)
-            both = name == "responses" and isinstance(old, Mapping)
-            merged[name] = {**old, **value} if both and old is not None else value
-    return merged
 
 
 def _is_below(path: str, base_path: str) -> bool:

@@ -11,11 +11,25 @@ from urllib.parse import urlsplit
 from kit.authoring.options import OptionChecks
 from kit.interface import App
 
-from ._describe import check_described, check_scheme
+from ._describe import check_scheme, check_security
+from ._description_checks import (
+    check_described,
+    check_extensions,
+    check_external_docs,
+    check_members,
+    check_tags,
+)
 from ._document import Documentation
+from ._path_item_checks import check_path_item
+from ._selection import Selection
 from ._versions import Version, check_fields
 
-_INFO = ("title", "version", "summary", "description", "termsOfService", "contact", "license")
+_INFO_TEXTS = ("title", "version", "summary", "description", "termsOfService")
+# SPEC: OpenAPI 3.2.0 section 4.6.
+_SERVER = ("url", "name", "description", "variables")
+_LINKS = ("identifier", "url")
+_INFO_OBJECTS = {"contact": ("name", "url", "email"), "license": ("name", *_LINKS)}
+_INFO = (*_INFO_TEXTS, *_INFO_OBJECTS)
 DEFAULT_INFO = {"title": "API", "version": "0.1.0"}
 _PATH = r"/(?:[^{}*:?#]*[^{}*:?#/])?"
 _DOCUMENT_PATH = r"/(?:[^{}*:?#]*[^{}*:?#/])"
@@ -30,7 +44,15 @@ def documentation(
     tags: Sequence[Mapping[str, Any]],
     errors: Any,
     security_schemes: Mapping[str, Mapping[str, Any]] | None,
+    security: Any = None,
+    webhooks: Any = None,
+    external_docs: Any = None,
+    extensions: Any = None,
+    include: Any = None,
+    exclude: Any = None,
+    transform: Any = None,
     version: Version = "3.1",
+    separate_input_output: bool = False,
 ) -> Documentation:
     """Checks the options of a document.
 
@@ -42,7 +64,15 @@ def documentation(
         tags: See `openapi`.
         errors: See `openapi`.
         security_schemes: See `openapi`.
+        security: See `openapi`.
+        webhooks: See `openapi`.
+        external_docs: See `openapi`.
+        extensions: See `openapi`.
+        include: See `openapi`.
+        exclude: See `openapi`.
+        transform: See `openapi`.
         version: See `openapi`.
+        separate_input_output: See `openapi`.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -55,11 +85,15 @@ def documentation(
     if not isinstance(schemes, Mapping):
         check.wrong_type("security_schemes", schemes, "a mapping from names to schemes")
     for name, scheme in schemes.items():
-        if isinstance(scheme, Mapping):
-            check_scheme(check, f"security_schemes[{name!r:.100}]['scheme']", scheme)
+        shown = f"security_schemes[{name!r:.100}]"
+        if not isinstance(scheme, Mapping) or not isinstance(scheme.get("type"), str):
+            check.wrong_type(shown, scheme, "a Security Scheme Object with a type")
+        check_scheme(check, f"{shown}['scheme']", scheme)
     check.choice("version", version, get_args(Version))
     own_servers = _objects(check, "servers", servers, "url", "https://api.example.com")
-    own_tags = _objects(check, "tags", tags, "name", "books")
+    for each in own_servers:
+        check_members(check, "servers", each, _SERVER)
+    own_tags = _tags(check, tags)
     check_fields(check, version, servers=own_servers, tags=own_tags, schemes=schemes)
     return Documentation(
         app,
@@ -68,8 +102,52 @@ def documentation(
         tags=own_tags,
         errors=_errors(check, factory, errors),
         security_schemes=schemes,
+        security=None if security is None else _security(check, security, schemes),
+        webhooks=_webhooks(check, webhooks),
+        external_docs=None
+        if external_docs is None
+        else check_external_docs(check, "external_docs", external_docs),
+        extensions=None if extensions is None else check_extensions(check, extensions),
+        selection=None
+        if include is None and exclude is None
+        else Selection(factory, include, exclude),
+        transform=None
+        if transform is None
+        else check.function("transform", transform, "(document)", plain=True),
         version=version,
+        factory=factory,
+        separate_input_output=check.flag("separate_input_output", separate_input_output),
     )
+
+
+def _tags(check: OptionChecks, tags: Any) -> list[Mapping[str, Any]]:
+    objects = _objects(check, "tags", tags, "name", "books")
+    check_tags(check, objects)
+    return objects
+
+
+def _security(
+    check: OptionChecks, security: Any, schemes: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    checked = check_security(check, security)
+    for each in checked:
+        for name in () if "type" in each else each:
+            if name not in schemes:
+                check.unusable("security", each, "the names of `security_schemes`")
+    return checked
+
+
+def _webhooks(check: OptionChecks, webhooks: Any) -> Mapping[str, Any]:
+    expected = "a mapping from names to operations, such as {'book.added': Book}"
+    if webhooks is None:
+        return {}
+    if not isinstance(webhooks, Mapping):
+        check.wrong_type("webhooks", webhooks, expected)
+    for name, value in webhooks.items():
+        if not isinstance(name, str) or not name:
+            check.wrong_type("webhooks", webhooks, expected)
+        check_path_item(check, f"webhooks[{name!r:.100}]", value)
+    return dict(webhooks)
 
 
 def _info(check: OptionChecks, info: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -81,10 +159,26 @@ def _info(check: OptionChecks, info: Mapping[str, Any] | None) -> dict[str, Any]
         else info
     )
     check.keys("info", own, _INFO)
-    for name in ("title", "version"):
+    for name in _INFO_TEXTS:
         if not isinstance(info.get(name, ""), str):
             check.wrong_type(f"info[{name!r}]", info[name], "a str")
+    for name, members in _INFO_OBJECTS.items():
+        if name in info:
+            _check_object(check, f"info[{name!r}]", info[name], members)
+    if "license" in info and (
+        "name" not in info["license"] or len(info["license"].keys() & _LINKS) > 1
+    ):
+        check.unusable("info['license']", info["license"], "a name, and 'identifier' or 'url'")
     return {**DEFAULT_INFO, **info}
+
+
+def _check_object(check: OptionChecks, option: str, value: Any, members: Sequence[str]) -> None:
+    if not isinstance(value, Mapping):
+        check.wrong_type(option, value, f"a mapping with {' or '.join(map(repr, members))}")
+    check_members(check, option, value, members)
+    for name in members:
+        if not isinstance(value.get(name, ""), str):
+            check.wrong_type(f"{option}[{name!r}]", value[name], "a str")
 
 
 def _objects(

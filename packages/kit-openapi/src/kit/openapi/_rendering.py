@@ -13,16 +13,26 @@ import msgspec
 from kit.authoring.models import check_union, find_model
 from kit.interface.metadata import Facts
 
+from ._completion import is_json
+from ._components import Schema
 from ._docstrings import Docstring, parse
 from ._files import describe_body, describe_file, describe_unknown, has_base64, is_file
 from ._handler_source import HandlerSource, Parameter, read
 from ._names import by_name, header_names, named_fields
 from ._operations import Operation
 from ._responses import JSON, Errors, ResponseDescription, find_responses, with_slots
-from ._schemas import REQUEST, Schema, Schemas, is_json, iterate_fields, without_null
+from ._schemas import (
+    REQUEST,
+    Schemas,
+    is_model,
+    iterate_fields,
+    without_null,
+)
 from ._security import Security
+from ._slots import fill_slots
 from ._source import UNKNOWN
 from ._streams import describe_items
+from ._tags import find_tags
 
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
@@ -50,6 +60,7 @@ class PendingOperation:
         required: The parts of the request with a body that can't be absent.
         body: A Request Body Object from `describe`.
         security: Its Security Requirement Objects; None if unspecified.
+        numbers: The numbers of its schemas.
     """
 
     operation: Operation
@@ -62,12 +73,14 @@ class PendingOperation:
     json: int | None = None
     required: set[str] = field(default_factory=set)
     body: dict[str, Any] | None = None
+    numbers: range = range(0)
 
 
 def plan(
     operation: Operation, schemas: Schemas, errors: Errors, security: Security
 ) -> PendingOperation:
     """Finds the parts of an operation, and requests the schemas of its types."""
+    first = len(schemas)
     said = parse(getattr(operation.function, "__doc__", None))
     reading = read(operation.handler, operation.facts[:-1])
     answers = find_responses(operation, reading, said, errors, schemas)
@@ -88,6 +101,7 @@ def plan(
     elif body is not None:
         pending.body = {"content": {JSON: {"schema": schemas.ask(body, REQUEST)}}}
         pending.body["required"] = True
+    pending.numbers = range(first, len(schemas))
     return pending
 
 
@@ -97,7 +111,7 @@ def render(pending: PendingOperation, schemas: Schemas) -> dict[str, Any]:
     name = operation.name.replace("_", " ").strip()
     description = described.get("description", pending.said.description)
     written: dict[str, Any] = {
-        "tags": described.get("tags", _tags(operation.base_path)),
+        "tags": find_tags(operation),
         "summary": described.get("summary", pending.said.summary) or name.capitalize(),
         "description": description,
         "operationId": operation.id,
@@ -119,16 +133,11 @@ def _required_by_method(method: str, body: dict[str, Any] | None) -> dict[str, A
     return {**body, "required": True} if body and method == "QUERY" else body
 
 
-def _tags(base_path: str) -> list[str]:
-    literal = [each for each in base_path.split("/") if each and not each.startswith(":")]
-    return literal[-1:]
-
-
 def _response(answer: ResponseDescription, schemas: Schemas) -> dict[str, Any]:
-    if answer.raw is not None:
-        return {**_without_slots(answer.raw, schemas), "description": answer.description}
     written: dict[str, Any] = {"description": answer.description}
-    if answer.content:
+    if answer.raw is not None:
+        written |= {**_without_slots(answer.raw, schemas), "description": answer.description}
+    if answer.content and "content" not in written:
         written["content"] = {
             media_type: describe_unknown(media_type)
             if slot is None
@@ -149,6 +158,8 @@ def _unite(numbers: list[int], schemas: Schemas) -> Schema:
 
 def _without_slots(value: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
     copied = dict(value)
+    if "headers" in copied:
+        copied["headers"] = fill_slots(copied["headers"], schemas)
     if "content" in copied:
         copied["content"] = {
             media_type: describe_items(media_type, _with_schemas(media_type, each, schemas))
@@ -214,7 +225,7 @@ def _validated(
 
 
 def _fields_by_name(number: int, schemas: Schemas) -> Iterator[tuple[str, Schema, bool]]:
-    is_plain = find_model(schemas.kind(number)) is None
+    is_plain = not is_model(schemas.kind(number))
     for name, schema, required in named_fields(by_name(number, schemas), schemas):
         yield name, _as_text(schema, schemas, is_plain=is_plain), required
 
@@ -361,7 +372,7 @@ def _body(pending: PendingOperation, schemas: Schemas) -> dict[str, Any] | None:
         content |= {media_type: {"schema": schema} for media_type in _json_types(pending)}
     for number in _select(pending, "form"):
         # A form can't be null: a model that may be None is one that has to be sent.
-        is_plain = find_model(schemas.kind(number)) is None
+        is_plain = not is_model(schemas.kind(number))
         named = without_null(by_name(number, schemas))
         schema, has_file = _form(named, schemas, is_plain=is_plain)
         media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]

@@ -18,6 +18,7 @@ from ._handler_source import HandlerSource
 from ._operations import Operation
 from ._results import find_returned_type, is_typed, key_of, list_result_statuses
 from ._schemas import RESPONSE, Mode, Schemas
+from ._slots import ask_types, to_header
 from ._source import UNKNOWN
 
 JSON = "application/json"
@@ -126,14 +127,17 @@ def find_responses(
     for status, text in said.statuses.items():
         found.setdefault(str(status), errors.answer("")).description = text
     _add_success(found, operation, reading, schemas)
-    for given, value in operation.described.get("responses", {}).items():
-        text = found[str(given)].description if str(given) in found else ""
-        found[str(given)] = described_answer(given, value, text, schemas, _mode(reading, given))
+    described = (each.describes.get("responses", {}) for each in operation.facts)
+    for given, value in (item for each in described for item in each.items()):
+        old = found.get(str(given))
+        text = "" if old is None else old.description
+        answer = described_answer(given, value, text, schemas, _mode(reading, given))
+        found[str(given)] = answer if old is None else _with_found(answer, value, old)
     if not found:  # its source shows only that it raises something
         found["default"] = ResponseDescription()
     for key, answer in found.items():
         returned = said.returns if key.startswith("2") else ""
-        answer.description = answer.description or returned or _phrase(key)
+        answer.description = answer.description or returned or phrase(key)
         # Tools show the first one, which should be machine-readable.
         answer.content = dict(sorted(answer.content.items(), key=lambda each: each[0] == _TEXT))
     return dict(sorted(found.items()))
@@ -182,6 +186,21 @@ def described_answer(
     return ResponseDescription(text, {media_type: schemas.ask(value, mode)})
 
 
+def _with_found(
+    answer: ResponseDescription, value: Any, found: ResponseDescription
+) -> ResponseDescription:
+    """Adds the members of a response that was found to those that `describe` gives."""
+    if isinstance(value, Mapping) and "$ref" in value:
+        return answer
+    is_object = isinstance(value, Mapping)
+    if isinstance(value, str) or (is_object and "content" not in value):
+        answer.content, answer.others = found.content, found.others
+    if found.raw is not None and (is_object or isinstance(value, str)):
+        kept = {key: each for key, each in found.raw.items() if key != "description"}
+        answer.raw = {**kept, **(answer.raw or {})}
+    return answer
+
+
 def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[str, Any]:
     """Copies a Response or Request Body Object; types in its content become requested schemas.
 
@@ -200,6 +219,9 @@ def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[s
             content[media_type] = {"schema": schemas.ask(each, mode)}
     if content:
         copied["content"] = content
+    if "headers" in value:
+        headers = {name: to_header(each) for name, each in value["headers"].items()}
+        copied["headers"] = ask_types(headers, schemas, mode)
     return copied
 
 
@@ -288,9 +310,15 @@ def _add_success(
     reading: HandlerSource,
     schemas: Schemas,
 ) -> None:
-    described = operation.described.get("responses", {})
-    if not any(str(status)[0] in "23" for status in [*found, *described]):
+    if any(status[0] in "23" for status in found):
+        return
+    described = {str(each) for each in operation.described.get("responses", {})}
+    if not any(status[0] in "23" for status in described):
         _add_own(found, operation, reading, schemas)
+        return
+    own: dict[str, ResponseDescription] = {}
+    _add_own(own, operation, reading, schemas)
+    found.update({status: own[status] for status in own if status in described})
 
 
 def _add_own(
@@ -344,7 +372,8 @@ def _is_problem(kind: Any) -> bool:
     return {"title", "status"} <= names
 
 
-def _phrase(status: str) -> str:
+def phrase(status: str) -> str:
+    """Returns the description of a response that has no other."""
     if not status.isdigit():
         return "Another response" if status == "default" else f"A response with a status {status}"
     try:

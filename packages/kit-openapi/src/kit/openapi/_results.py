@@ -12,6 +12,7 @@ from kit.authoring.models import check_union
 from kit.http.media_types import JSON
 
 from ._handler_source import HandlerSource
+from ._mixed_unions import separate_unions
 from ._operations import Operation
 
 
@@ -57,7 +58,7 @@ def find_returned_type(function: Any) -> Any:
         return None
     try:
         check_union(hint)
-        msgspec.inspect.type_info(hint)
+        msgspec.inspect.type_info(separate_unions(hint))
     except Exception:
         return None
     return hint

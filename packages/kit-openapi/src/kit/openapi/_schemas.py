@@ -8,10 +8,9 @@ resolved once, in the same way for any order of routes.
 from __future__ import annotations
 
 import copy
-import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,20 +19,18 @@ from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import describe_scalar
 from kit.interface import Codecs
 
+from ._completion import complete, use_docstring
+from ._components import PREFIX, Components, Schema, name_of, references
 from ._defaults import with_json_defaults
 from ._describable import is_file
-from ._docstrings import parse
 from ._formats import add_formats
-from ._sent_names import DECIMAL, base_generator, plain_dataclasses, use_sent_tags
+from ._mixed_unions import MixedUnions, find_members
+from ._sent_names import base_generator, plain_dataclasses, use_sent_tags
 
-Schema: TypeAlias = dict[str, Any]
-
-PREFIX = "#/components/schemas/"
 _TEMPLATE = PREFIX + "{name}"
 _PYDANTIC_TEMPLATE = PREFIX + "{model}"
 # Stands for the schema of what an encoder returns, by its number, until all are described.
 _ENCODED = "x-kit-encoded"
-_JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
 
 
 def file_schema() -> Schema:
@@ -74,23 +71,32 @@ class Schemas:
 
     Args:
         codecs: The encoders and decoders of the app.
+        separate: Whether a type that is sent and received has two schemas if it has defaults,
+            since fields with a default are always sent.
 
     Attributes:
         components: The shared schemas by name, after `resolve`.
-        notes: The types that can't be described.
+        problems: The types that can't be described: by number, with the reasons.
     """
 
-    def __init__(self, codecs: Codecs) -> None:
+    def __init__(self, codecs: Codecs, *, separate: bool) -> None:
         self._codecs = codecs
         # The types for which classes with an encoder or decoder stand, and their numbers.
-        self._encoded: list[tuple[Any, int]] = []
-        self._has_two_forms = False  # whether some class is received in another form than sent
+        self._encoded: list[tuple[Any, bool, int]] = []
         self._is_sent = True  # whether the types that are being described are sent
         self._asked: list[tuple[Any, Mode]] = []
         self._found: list[Schema] = []
         self._kinds: dict[int, Any] = {}
+        self._unions = MixedUnions()
+        self._replaced: dict[int, Any] = {}
+        self._all = Components(separate=separate)
+        self._sources = 0  # how many answers of the libraries name types by themselves
         self.components: dict[str, Schema] = {}
-        self.notes: list[str] = []
+        self.problems: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        """Returns how many types were requested: the next number."""
+        return len(self._asked)
 
     def ask(self, kind: Any, mode: Mode) -> int:
         """Requests the schema of a type.
@@ -107,29 +113,32 @@ class Schemas:
 
     def resolve(self) -> None:
         """Describes all requested types."""
+        asked = len(self._asked)
         self._ask_encoded()
-        self._found = [{} for _ in self._asked]
         plain: list[int] = []
         models: list[int] = []
-        for index, (kind, _) in enumerate(self._asked):
+        for index, (kind, _) in enumerate(self._asked):  # grows by the members of unions
+            self._found.append({})
             if is_file(kind):
                 self._found[index] = file_schema()
-            elif kind is not Any and _is_model(kind):
+            elif kind is not Any and is_model(kind):
                 models.append(index)
-            elif kind is not Any and self._is_supported(kind):
+            elif kind is not Any and self._is_supported(index):
                 plain.append(index)
-        if self._has_two_forms:
-            received = [each for each in plain if not self._asked[each][1].is_sent]
-            self._describe_plain([each for each in plain if each not in received])
-            self._describe_received(received)
-        else:
-            self._describe_plain(plain)
+                self._kinds[index] = self._separate(kind)
+        self._describe_plain(plain)
+        # Models in Structs were requested meanwhile.
+        models += range(len(self._found), len(self._asked))
+        self._found += [{} for _ in range(len(self._found), len(self._asked))]
         self._describe_models(models)
-        for schema in [*self.components.values(), *self._found]:
+        components = self._all.all()
+        for schema in [*components, *self._found]:
             self._insert_encoded(schema, ())
-        for schema in self.components.values():
-            _use_docstring(schema)
-        _complete([self.components, self._found])
+        for schema in components:
+            use_docstring(schema)
+        complete([components, self._found])
+        # The others stand in these, and only components that these use have names.
+        self._found, self.components = self._all.name(self._found[:asked])
 
     def encode_default(self, default: Any) -> Any:
         """Returns a default as a JSON value.
@@ -138,6 +147,20 @@ class Schemas:
             Exception: If JSON can't represent it.
         """
         return msgspec.to_builtins(default, str_keys=True, enc_hook=self._codecs.enc_hook)
+
+    def problems_in(self, numbers: range, *, is_sent: bool | None = None) -> tuple[str, ...]:
+        """Returns why some of the requested types have no schema, each reason once.
+
+        Args:
+            numbers: The numbers of the types.
+            is_sent: Whether only those that are sent, or received, are meant; None for all.
+        """
+        found = [
+            self.problems[each]
+            for each in numbers
+            if each in self.problems and is_sent in (None, self._asked[each][1].is_sent)
+        ]
+        return tuple(dict.fromkeys(found))
 
     def get(self, number: int) -> Schema:
         """Returns a requested schema; mostly a reference to a component."""
@@ -153,7 +176,7 @@ class Schemas:
         while "$ref" in schema and schema["$ref"] not in seen:
             seen.add(schema["$ref"])
             beside = {key: value for key, value in schema.items() if key != "$ref"}
-            schema = {**self.components.get(_name(schema["$ref"]), {}), **beside}
+            schema = {**self.components.get(name_of(schema["$ref"]), {}), **beside}
         return schema
 
     def keep(self, document: Any) -> dict[str, Schema]:
@@ -161,7 +184,7 @@ class Schemas:
         needed: set[str] = set()
         waiting = list(references(document))
         while waiting:
-            name = _name(waiting.pop())
+            name = name_of(waiting.pop())
             if name in self.components and name not in needed:
                 needed.add(name)
                 waiting += references(self.components[name])
@@ -169,38 +192,62 @@ class Schemas:
 
     def _describe_plain(self, indices: list[int]) -> None:
         """Describes the msgspec types; a type that can't be described accepts anything."""
-        known: dict[int, Any] = {}
-        for index in indices:
-            kind = self._asked[index][0]
-            # A type in several places is one type here, too.
-            if id(kind) not in known:
-                known[id(kind)] = with_json_defaults(kind)
-            self._kinds[index] = known[id(kind)]
         while indices:
-            kinds = [self._kinds[index] for index in indices]
             try:
-                schemas, components = msgspec.json.schema_components(
-                    kinds, schema_hook=self._of_stranger, ref_template=_TEMPLATE
-                )
-                add_formats(kinds, schemas, components)
+                self._describe_together(indices)
             except Exception:
                 usable = [index for index in indices if self._can_describe(index)]
-                if usable == indices:  # only together: two classes with the same name
-                    self._describe_apart(indices)
-                    return
-                indices = usable
-                continue
-            for index, schema in zip(indices, schemas, strict=True):
-                self._found[index] = schema
-            self.components.update(components)
+                if usable != indices:
+                    indices = usable
+                    continue
+                for index in indices:  # only together not: two classes with the same name
+                    self._describe_together([index])
             return
 
-    def _is_supported(self, kind: Any) -> bool:
+    def _describe_together(self, indices: list[int]) -> None:
+        """Describes msgspec types, as received and as sent, so that both have the same names."""
+        kinds = [self._kinds[index] for index in indices]
+        forms = {self._asked[index][1].is_sent for index in indices}
+        answers = {is_sent: self._ask_msgspec(kinds, is_sent, is_sent) for is_sent in sorted(forms)}
+        self._sources += 1
+        for is_sent, (schemas, components) in answers.items():
+            added = self._all.add(list(schemas), components, self._sources, is_sent=is_sent)
+            for index, schema in zip(indices, added, strict=True):
+                if self._asked[index][1].is_sent is is_sent:
+                    self._found[index] = schema
+        if True in forms:
+            self._all.add_common(self._ask_msgspec(kinds, True, False)[1], self._sources)
+
+    def _ask_msgspec(
+        self, kinds: list[Any], is_sent: bool, requires_defaults: bool
+    ) -> tuple[Any, dict[str, Schema]]:
+        """Returns the schemas of types, and their components."""
+        self._is_sent = is_sent
+        schemas, components = msgspec.json.schema_components(
+            kinds, schema_hook=self._of_stranger, ref_template=_TEMPLATE
+        )
+        add_formats(
+            kinds, schemas, components, is_sent=is_sent, requires_defaults=requires_defaults
+        )
+        return schemas, components
+
+    def _separate(self, kind: Any) -> Any:
+        """Returns the type that msgspec describes for another one; see `MixedUnions`."""
+        # A type in several places is one type here, too.
+        if id(kind) not in self._replaced:
+            self._replaced[id(kind)] = with_json_defaults(self._unions.replace(kind))
+            for member in self._unions.members:
+                for mode in (REQUEST, RESPONSE):
+                    self._ask_once(member, mode)
+            self._unions.members.clear()
+        return self._replaced[id(kind)]
+
+    def _is_supported(self, index: int) -> bool:
         """Returns whether msgspec can inspect a type without crashing the process."""
         try:
-            check_union(kind)
+            check_union(self._asked[index][0])
         except TypeError as error:
-            self.notes.append(f"{kind!r:.100} has no schema: {error}")
+            self._note(index, error)
             return False
         return True
 
@@ -209,72 +256,81 @@ class Schemas:
         try:
             msgspec.json.schema_components([kind], schema_hook=self._of_stranger)
         except Exception as error:
-            self.notes.append(f"{kind!r:.100} has no schema: {error}")
+            self._note(index, error)
             return False
         return True
+
+    def _note(self, index: int, error: Exception) -> None:
+        """Notes that a type can't be described."""
+        reason = str(error).partition("\n")[0].rstrip(":")
+        self.problems[index] = f"{self._asked[index][0]!r:.100}: {reason}"
+
+    def _ask_once(self, kind: Any, mode: Mode) -> int:
+        """Requests the schema of a type within another one, once."""
+        for number, asked in enumerate(self._asked):
+            if asked[0] is kind and asked[1] == mode:
+                return number
+        return self.ask(kind, mode)
 
     def _ask_encoded(self) -> None:
         """Requests the types of encoders and decoders, so that all names are resolved together."""
         for kind in {**self._codecs.encoders, **self._codecs.decoders}:
-            sent, received = (
-                self._codecs.find_json_type(kind, is_sent=is_sent) for is_sent in (True, False)
-            )
-            self._encoded.append((sent, self.ask(sent, RESPONSE)))
-            if received != sent:
-                self._has_two_forms = True
-                self._encoded.append((received, self.ask(received, REQUEST)))
-
-    def _describe_received(self, indices: list[int]) -> None:
-        """Describes types that are received, whose classes may have another form than if sent."""
-        self._is_sent = False
-        for index in indices:
-            self._kinds[index] = with_json_defaults(self._asked[index][0])
-        self._describe_apart([index for index in indices if self._can_describe(index)])
-        self._is_sent = True
-
-    def _describe_apart(self, indices: list[int]) -> None:
-        for index in indices:
-            kind = self._kinds[index]
-            (schema,), components = msgspec.json.schema_components(
-                [kind], schema_hook=self._of_stranger, ref_template=_TEMPLATE
-            )
-            add_formats([kind], [schema], components)
-            self._found[index] = self._merge(schema, components)
+            for mode in (RESPONSE, REQUEST):
+                encoded = self._codecs.find_json_type(kind, is_sent=mode.is_sent)
+                self._encoded.append((encoded, mode.is_sent, self.ask(encoded, mode)))
 
     def _describe_models(self, indices: list[int]) -> None:
-        """Describes the pydantic types; received and sent ones separately if they differ."""
+        """Describes the pydantic types, those that are received and sent by themselves."""
         groups: dict[Mode, list[int]] = {}
         for index in indices:
-            mode = self._asked[index][1]._replace(is_sent=True, is_by_pydantic=False)
+            mode = self._asked[index][1]._replace(is_by_pydantic=False)
             groups.setdefault(mode, []).append(index)
+        self._sources += 1
         for mode in sorted(groups, key=str):
             self._describe_models_as(groups[mode], mode)
+            # The first group of those that are sent pairs with those that are received.
+            self._sources += mode.is_sent
 
-    def _describe_models_as(self, indices: list[int], sent_as: Mode) -> None:
+    def _describe_models_as(self, indices: list[int], mode: Mode) -> None:
+        name: Any = "serialization" if mode.is_sent else "validation"
         inputs: list[tuple[int, Any, Any]] = []
-        plain = [kind for kind, mode in map(self._asked.__getitem__, indices) if mode.is_plain]
-        generator = _generator(plain, sent_as, self._describe_stranger)
+        generator = self._generator(indices, mode, mode.is_sent)
         for index in indices:
-            kind, asked = self._asked[index]
-            mode = "serialization" if asked.is_sent else "validation"
             try:
-                adapter = sys.modules["pydantic"].TypeAdapter(kind)
-                adapter.json_schema(mode=mode, schema_generator=generator)
+                adapter = sys.modules["pydantic"].TypeAdapter(self._asked[index][0])
+                adapter.json_schema(mode=name, schema_generator=generator)
             except Exception as error:
-                self.notes.append(f"{kind!r:.100} has no schema: {error}")
+                self._note(index, error)
                 continue
-            inputs.append((index, mode, adapter))
+            inputs.append((index, name, adapter))
         if not inputs:
             return
-        schemas, whole = sys.modules["pydantic"].TypeAdapter.json_schemas(
-            inputs, ref_template=_PYDANTIC_TEMPLATE, schema_generator=generator
-        )
-        found = {"found": [schemas[index, mode] for index, mode, _ in inputs]}
-        components = {PREFIX + name: each for name, each in whole.get("$defs", {}).items()}
-        use_sent_tags([found, components], components)
-        merged = self._merge(found, whole.get("$defs", {}))["found"]
-        for (index, _, _), schema in zip(inputs, merged, strict=True):
+        schemas, components = _ask_pydantic(inputs, generator)
+        added = self._all.add(schemas, components, self._sources, is_sent=mode.is_sent)
+        for (index, _, _), schema in zip(inputs, added, strict=True):
             self._found[index] = schema
+        if mode.is_sent:
+            generator = self._generator(indices, mode, False)
+            self._all.add_common(_ask_pydantic(inputs, generator)[1], self._sources)
+
+    def _generator(self, indices: list[int], mode: Mode, requires_defaults: bool) -> Any:
+        """Returns pydantic's generator, with schemas for files and classes with an encoder."""
+
+        def handle(generator: Any, schema: Any, error_info: str) -> Any:
+            is_sent = generator.mode == "serialization"
+            return self._describe_stranger(schema.get("cls"), is_sent=is_sent)
+
+        asked = map(self._asked.__getitem__, indices)
+        members: dict[str, Any] = {
+            "handle_invalid_for_json_schema": handle,
+            # Those of responses that msgspec encodes.
+            "plain": plain_dataclasses(kind for kind, each in asked if each.is_plain),
+            "is_by_alias": mode.by_alias,
+            "omits_none": mode.omits_none,
+            "omits_defaults": mode.omits_defaults,
+            "requires_defaults": requires_defaults,
+        }
+        return type("Generator", (base_generator(),), members)
 
     def _of_stranger(self, kind: Any) -> Schema:
         """Describes a type that msgspec doesn't support; its schema hook."""
@@ -283,32 +339,25 @@ class Schemas:
     def _describe_stranger(self, kind: Any, *, is_sent: bool) -> Schema:
         if is_part(kind):
             return {"description": f"`{kind.__name__}` again"}
+        mode = RESPONSE if is_sent else REQUEST
+        if members := find_members(kind):
+            choices = [{_ENCODED: self._ask_once(each, mode)} for each in members]
+            return choices[0] if len(choices) == 1 else {"anyOf": choices}
         if kind is object:
             return {"description": "Any JSON value"}  # msgspec takes an empty schema for none
         if is_file(kind):
             return file_schema()
         if hasattr(kind, "__pydantic_validator__"):
-            return self._describe_model_in_plain(kind)
+            return {_ENCODED: self._ask_once(kind, mode)}
         encoded = self._codecs.find_json_type(kind, is_sent=is_sent)
         if encoded is None:
             return describe_scalar(kind) or {}
         if encoded is Any:
             return {"title": kind.__name__}
-        for each, number in self._encoded:
-            if each == encoded:
+        for each, is_of_sent, number in self._encoded:
+            if each == encoded and is_of_sent is is_sent:
                 return {_ENCODED: number}
         return msgspec.json.schema(encoded)
-
-    def _describe_model_in_plain(self, kind: Any) -> Schema:
-        """Describes a pydantic model in a Struct."""
-        adapter: Any = sys.modules["pydantic"].TypeAdapter
-        found, whole = adapter.json_schemas(
-            [(kind, "serialization", adapter(kind))],
-            ref_template=_PYDANTIC_TEMPLATE,
-            schema_generator=_generator([kind], RESPONSE, self._describe_stranger),
-        )
-        merged: Schema = self._merge(found[kind, "serialization"], whole.get("$defs", {}))
-        return merged
 
     def _insert_encoded(self, value: Any, within: tuple[int, ...]) -> None:
         """Inserts the schemas of what encoders return."""
@@ -323,41 +372,6 @@ class Schemas:
             for each in value:
                 self._insert_encoded(each, within)
 
-    def _merge(self, schema: Any, components: dict[str, Schema]) -> Any:
-        """Adds components; one with a name taken by another schema gets a number."""
-        names: dict[str, str] = {}
-        added: set[str] = set()
-        for name, component in components.items():
-            free = name
-            number = 1
-            while free in added or (
-                free in self.components
-                and not _is_same(component, self.components[free], components, self.components)
-            ):
-                number += 1
-                free = f"{name}_{number}"
-            names[name] = free
-            if free not in self.components:
-                added.add(free)
-        for name in components:
-            if names[name] in added:
-                self.components[names[name]] = _renamed(components[name], names)
-        return _renamed(schema, names)
-
-
-def references(value: Any) -> Iterator[str]:
-    """Yields the references to components in a part of a document."""
-    if isinstance(value, dict):
-        for key, each in value.items():
-            if isinstance(each, str):
-                if key == "$ref" or each.startswith(PREFIX):
-                    yield each
-            else:
-                yield from references(each)
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from references(each)
-
 
 def without_null(schema: Schema) -> Schema:
     """Returns the schema of a value that can't be null, such as one in a query."""
@@ -370,7 +384,7 @@ def without_null(schema: Schema) -> Schema:
     return {**choices[0], **rest} if len(choices) == 1 else {**rest, "anyOf": choices}
 
 
-def _is_model(kind: Any) -> bool:
+def is_model(kind: Any) -> bool:
     """Returns whether pydantic describes a type."""
     try:
         return find_model(kind) is not None
@@ -378,127 +392,17 @@ def _is_model(kind: Any) -> bool:
         return False
 
 
-def _name(reference: str) -> str:
-    return reference.removeprefix(PREFIX)
-
-
-def _renamed(value: Any, names: dict[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: PREFIX + names.get(_name(each), _name(each))
-            if isinstance(each, str) and each.startswith(PREFIX)
-            else _renamed(each, names)
-            for key, each in value.items()
-        }
-    if isinstance(value, list):
-        return [_renamed(each, names) for each in value]
-    return value
-
-
-def _is_same(
-    one: Any,
-    other: Any,
-    ones: Mapping[str, Schema],
-    others: Mapping[str, Schema],
-    assumed: frozenset[tuple[str, str]] = frozenset(),
-) -> bool:
-    """Returns whether two schemas are the same once all references are followed.
-
-    Args:
-        one: A schema, or a part of it.
-        other: The other one.
-        ones: The components to which the first refers.
-        others: Those to which the second refers.
-        assumed: The names of components being compared, since a type may contain itself.
-    """
-    if type(one) is not type(other):  # 1 and True, too
-        return False
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(
-            _is_same(one[key], other[key], ones, others, assumed) for key in one
-        )
-    if isinstance(one, list):
-        return len(one) == len(other) and all(
-            _is_same(*pair, ones, others, assumed) for pair in zip(one, other, strict=True)
-        )
-    if isinstance(one, str) and one.startswith(PREFIX) and other.startswith(PREFIX):
-        pair = _name(one), _name(other)
-        if pair[0] in ones and pair[1] in others:
-            return pair in assumed or _is_same(
-                ones[pair[0]], others[pair[1]], ones, others, assumed | {pair}
-            )
-    return bool(one == other)
-
-
-def _generator(plain: Iterable[Any], mode: Mode, describe: Callable[..., Schema]) -> Any:
-    """Returns pydantic's generator, with schemas for uploaded files and classes with an encoder.
-
-    Args:
-        plain: The types of responses that msgspec encodes.
-        mode: How responses are sent.
-        describe: Describes a class that pydantic doesn't know.
-    """
-
-    def handle(self: Any, schema: Any, error_info: str) -> Any:
-        return describe(schema.get("cls"), is_sent=self.mode == "serialization")
-
-    members: dict[str, Any] = {
-        "handle_invalid_for_json_schema": handle,
-        "plain": plain_dataclasses(plain),
-        "is_by_alias": mode.by_alias,
-        "omits_none": mode.omits_none,
-        "omits_defaults": mode.omits_defaults,
-    }
-    return type("Generator", (base_generator(),), members)
-
-
-def _use_docstring(schema: Schema) -> None:
-    """Adds the descriptions of fields from a docstring to the fields."""
-    text = schema.get("description")
-    if not text:
-        return
-    said = parse(text)
-    schema["description"] = said.prose
-    for name, field in schema.get("properties", {}).items():
-        if name in said.attributes:
-            field.setdefault("description", said.attributes[name])
-
-
-def _complete(value: Any) -> None:
-    """Adds what msgspec leaves out: types of enumerations, and the form of a decimal number.
-
-    Removes defaults and examples that JSON can't represent, and None as a default of other types.
-    """
-    if isinstance(value, dict):
-        if "default" in value and not _is_usable(value["default"], value.get("type")):
-            del value["default"]
-        if isinstance(value.get("examples"), list):
-            value["examples"] = [each for each in value["examples"] if is_json(each)]
-        if value.get("format") == "decimal" and value.get("type") == "string":
-            value |= {"type": ["string", "number"], "pattern": value.get("pattern", DECIMAL)}
-        enum = value.get("enum")
-        if isinstance(enum, list) and enum and "type" not in value:
-            kinds = {_JSON_TYPES.get(type(each)) for each in enum}
-            if len(kinds) == 1 and None not in kinds:
-                value["type"] = kinds.pop()
-        value = value.values()
-    if not isinstance(value, str):
-        for each in value:
-            if isinstance(each, (dict, list)):
-                _complete(each)
-
-
-def _is_usable(default: Any, kind: Any) -> bool:
-    return is_json(default) and (default is not None or kind is None or "null" in kind)
-
-
-def is_json(value: Any) -> bool:
-    """Returns whether JSON can represent a value, which excludes infinity and NaN."""
-    if isinstance(value, dict):
-        value = [*value.values()]
-    if isinstance(value, (list, tuple)):
-        return all(map(is_json, value))
-    return not isinstance(value, float) or math.isfinite(value)
+def _ask_pydantic(
+    inputs: list[tuple[int, Any, Any]], generator: Any
+) -> tuple[list[Schema], dict[str, Schema]]:
+    """Returns the schemas of types, and their components."""
+    schemas, whole = sys.modules["pydantic"].TypeAdapter.json_schemas(
+        inputs, ref_template=_PYDANTIC_TEMPLATE, schema_generator=generator
+    )
+    found = [schemas[index, mode] for index, mode, _ in inputs]
+    components = whole.get("$defs", {})
+    use_sent_tags([found, components], {PREFIX + name: each for name, each in components.items()})
+    return found, components
 
 
 def iterate_fields(schema: Schema) -> Iterable[tuple[str, Schema, bool]]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, product
 from typing import Any, TypeAlias
 
@@ -46,7 +46,7 @@ class Security:
                         f"{operation.method} {operation.shown.path} requires the security scheme "
                         f"{name!r:.100}, which openapi(security_schemes=...) doesn't have"
                     )
-            return [self._requirement(each) for each in described]
+            return self.require(described)
         guards = [facts.security for facts in operation.facts if facts.security]
         if not guards:
             return None
@@ -60,6 +60,10 @@ class Security:
                 found.append(requirement)
         return found[:_MOST_CHOICES]
 
+    def require(self, given: Iterable[Mapping[str, Any]]) -> list[Requirement]:
+        """Returns Security Requirement Objects for schemes, or for requirements that name them."""
+        return [self._requirement(each) for each in given]
+
     def _requirement(self, value: Mapping[str, Any]) -> Requirement:
         if "type" not in value:
             return {name: list(scopes) for name, scopes in value.items()}
@@ -72,17 +76,22 @@ class Security:
         return {name: []}
 
 
-def mark_open_operations(paths: Mapping[str, Mapping[str, Any]]) -> None:
+def mark_open_operations(
+    paths: Mapping[str, Mapping[str, Any]], sent: Sequence[dict[str, Any]], *, has_default: bool
+) -> None:
     """Says of operations without a guard that they are open, if others have one.
 
     The default is the same, but linters and scanners take it for an omission.
 
     Args:
         paths: The Paths Object; changed in place.
+        sent: Operation Objects of other servers, which don't have the guards of the app; changed in
+            place.
+        has_default: Whether the document has requirements for operations without their own.
     """
     operations = [operation for item in paths.values() for operation in item.values()]
-    if any(each.get("security") for each in operations):
-        for each in operations:
+    if has_default or any(each.get("security") for each in operations):
+        for each in sent if has_default else [*operations, *sent]:
             each.setdefault("security", [])
 
 

@@ -16,6 +16,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
+from ._defaults import find_made_default
+
 # The strings that are read as a Decimal, besides numbers.
 DECIMAL = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 
@@ -28,7 +30,8 @@ def base_generator() -> Any:
 
     Its attribute `plain` has the dataclasses that msgspec encodes; see `plain_dataclasses`.
     `is_by_alias` says whether all fields are sent by alias; None if each model decides.
-    `omits_none` and `omits_defaults` say which fields of models may be left out.
+    `omits_none` and `omits_defaults` say which fields of models may be left out, and
+    `requires_defaults` whether fields with a default are required where they are sent.
     """
     base: Any = import_module("pydantic.json_schema").GenerateJsonSchema
 
@@ -70,6 +73,7 @@ def base_generator() -> Any:
         "is_sent_by_alias": False,
         "omits_none": False,
         "omits_defaults": False,
+        "requires_defaults": False,
     }
     return type("Generator", (base,), {**attributes, **own})
 
@@ -79,14 +83,25 @@ def _requiring(base: Any) -> Any:
 
     def field_is_required(self: Any, field: Any, total: bool) -> bool:
         is_required: bool = base.field_is_required(self, field, total)
-        if self.mode != "serialization" or not is_required:
-            return is_required
         schema = field["schema"]
+        if self.mode != "serialization":
+            return is_required
+        if self.requires_defaults and schema["type"] == "default":
+            is_required = field["type"] != "typed-dict-field" and _is_always_sent(field)
+        if not is_required:
+            return False
         if self.omits_defaults and schema["type"] == "default":
             return False
         return not (self.omits_none and _may_be_none(schema))
 
     return field_is_required
+
+
+def _is_always_sent(field: Any) -> bool:
+    """Returns whether a field with a default is sent, whatever its value."""
+    is_excluded = field.get("serialization_exclude") or "serialization_exclude_if" in field
+    default = field["schema"].get("default")
+    return not is_excluded and getattr(default, "__name__", "") != "MISSING"
 
 
 def _may_be_none(schema: Any) -> bool:
@@ -121,11 +136,21 @@ def _of_values(base: Any) -> tuple[Any, ...]:
                 each.setdefault("pattern", DECIMAL)
         return found
 
-    return dict_schema, decimal_schema
+    def default_schema(self: Any, schema: Any) -> Any:
+        found = base.default_schema(self, schema)
+        default = find_made_default(schema.get("default_factory"))
+        if "default" not in found and default is not None:
+            found["default"] = default
+        return found
+
+    return dict_schema, decimal_schema, default_schema
 
 
 def use_sent_tags(value: Any, components: Mapping[str, Any]) -> None:
     """Corrects discriminators that name an alias, in schemas of values that are sent by name.
+
+    Removes those with a tag that several schemas share, which a further tag tells apart: a mapping
+    has names of schemas only (OpenAPI 3.1.1, section 4.8.25). The fields say the same.
 
     Args:
         value: A schema, or several; changed in place.
@@ -133,10 +158,15 @@ def use_sent_tags(value: Any, components: Mapping[str, Any]) -> None:
     """
     if isinstance(value, dict):
         found = value.get("discriminator")
-        if isinstance(found, dict) and isinstance(found.get("mapping"), dict):
+        mapping = found.get("mapping") if isinstance(found, dict) else None
+        if isinstance(mapping, dict) and not all(
+            isinstance(each, str) for each in mapping.values()
+        ):
+            del value["discriminator"]
+        elif isinstance(found, dict) and isinstance(mapping, dict):
             choices = [
                 (tag, components.get(reference, {}).get("properties", {}))
-                for tag, reference in found["mapping"].items()
+                for tag, reference in mapping.items()
             ]
             if not any(found["propertyName"] in fields for _, fields in choices):
                 names = [{*_names_of_tag(tag, fields)} for tag, fields in choices]

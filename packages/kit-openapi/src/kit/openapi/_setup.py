@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 from urllib.parse import quote, unquote
@@ -12,17 +13,19 @@ from anyio import to_thread
 
 from kit.authoring.options import OptionChecks
 from kit.http.conditional import evaluate
-from kit.interface import App, Context, Response
+from kit.interface import App, Codecs, Context, Response, RouterRoute
 from kit.interface.metadata import attach, get_facts
 
 from ._document import AppOperations, Documentation
 from ._options import DEFAULT_INFO, check_assets, check_paths, documentation
+from ._selection import OperationFilter
 from ._serving import UI, RoutingApp, entity_tag
 from ._versions import Version
 
 __all__ = ("build_document", "documentations", "find_operations", "openapi")
 
 _MOST_PREFIXES = 64
+_log = logging.getLogger("kit.openapi")
 
 
 AppT = TypeVar("AppT", bound=RoutingApp)
@@ -40,7 +43,15 @@ def openapi(
     assets: Path | str | None = None,
     errors: Any = None,
     security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+    webhooks: Mapping[str, Any] | None = None,
+    external_docs: str | Mapping[str, str] | None = None,
+    security: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    extensions: Mapping[str, Any] | None = None,
+    include: OperationFilter | None = None,
+    exclude: OperationFilter | None = None,
+    transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
     version: Version = "3.1",
+    separate_input_output: bool = False,
 ) -> AppT:
     """Serves an OpenAPI document of an app, and a page that shows it.
 
@@ -65,16 +76,36 @@ def openapi(
         errors: The type of the bodies that the app's `on_error` returns, or a mapping of media
             types to types. Default: Kit's problem documents, and no body for other errors.
         security_schemes: Security Scheme Objects by name, for `describe(security=...)`.
+        webhooks: Requests that the app sends to URLs that its users registered elsewhere, by name
+            (section 4.8.1). Each is the type of the body of a POST, `describe(...)`, a typed or
+            described function, or a Path Item Object (section 4.8.9), in which these may stand for
+            Operation Objects, and types for schemas.
+        external_docs: The URL of more documentation, or an External Documentation Object (section
+            4.8.11).
+        security: Security Scheme Objects, or requirements that name `security_schemes`, of the
+            operations for which neither a guard nor `describe` says more.
+        extensions: Other members of the document, whose names begin with `x-`.
+        include: The operations of the document: tags, patterns such as `/v1/*`, or a function that
+            gets a `RouteOperation` and returns whether to include it. Default: all. A client or a
+            page sees only these, and the document has only their types.
+        exclude: The operations to leave out, like `include`.
+        transform: Called once with the finished document; returns the one to serve.
         version: The version of OpenAPI. 3.2 describes routes for QUERY and other methods, and the
             items of streams; in a document of 3.1, these are extensions such as `x-query`, which
             most tools ignore.
+        separate_input_output: Whether a type with defaults that is sent and received has two
+            schemas, `Book-Input` and `Book-Output`: fields with a default may be left out of a
+            request, but responses always have them. Default: one schema, `Book`, so that a client
+            can change what it was sent, and send it back.
 
     Returns:
         The app.
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If an option can't be used.
+        ValueError: If an option can't be used, or if the app has a document or a page at the path.
+            At startup, if a tag or pattern of `include` or `exclude` means no operation, or a
+            description doesn't fit its routes.
         ModuleNotFoundError: If the page needs kit-openapi-ui, but it isn't installed.
 
     Example:
@@ -91,7 +122,15 @@ def openapi(
         tags=tags,
         errors=errors,
         security_schemes=security_schemes,
+        webhooks=webhooks,
+        external_docs=external_docs,
+        security=security,
+        extensions=extensions,
+        include=include,
+        exclude=exclude,
+        transform=transform,
         version=version,
+        separate_input_output=separate_input_output,
     )
     check_paths(path, docs)
     OptionChecks("openapi").choice("ui", ui, get_args(UI))
@@ -102,12 +141,24 @@ def openapi(
 
         pages = Pages(documented, ui=ui, path=path, docs=docs, assets=folder_or_url)
     served = _ServedDocument(documented, path)
-    app.get(path, served.handler)
-    own = next(route for route in app.routes if route.handler is served.handler)
+    others = documentations(app)
+    app.get(path, served)
+    own = next(route for route in app.routes if route.handler in (served, served.handler))
     documented.base_path = own.base_path
+    documented.docs_path = None if docs is None else own.path.removesuffix(path) + docs
+    _check_others("path", path, own.path, [each for each, _ in others])
+    _check_others("docs", docs, documented.docs_path, [each.docs_path for _, each in others])
     if pages is not None:
         pages.register(app, own.path)
     return app
+
+
+def _check_others(option: str, given: Any, path: str | None, others: Sequence[str | None]) -> None:
+    """Rejects a path at which the app already has another document, or its page."""
+    if path is not None and path in others:
+        OptionChecks("openapi").unusable(
+            option, given, f"a path other than that of another document of the app, {path!r}"
+        )
 
 
 def build_document(
@@ -118,7 +169,15 @@ def build_document(
     tags: Sequence[Mapping[str, Any]] = (),
     errors: Any = None,
     security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+    webhooks: Mapping[str, Any] | None = None,
+    external_docs: str | Mapping[str, str] | None = None,
+    security: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    extensions: Mapping[str, Any] | None = None,
+    include: OperationFilter | None = None,
+    exclude: OperationFilter | None = None,
+    transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
     version: Version = "3.1",
+    separate_input_output: bool = False,
 ) -> dict[str, Any]:
     """Builds the document of an app, without registering routes.
 
@@ -129,14 +188,22 @@ def build_document(
         tags: See `openapi`.
         errors: See `openapi`.
         security_schemes: See `openapi`.
+        webhooks: See `openapi`.
+        external_docs: See `openapi`.
+        security: See `openapi`.
+        extensions: See `openapi`.
+        include: See `openapi`.
+        exclude: See `openapi`.
+        transform: See `openapi`.
         version: See `openapi`.
+        separate_input_output: See `openapi`.
 
     Returns:
         The document, ready for `json.dumps`.
 
     Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If an argument can't be used.
+        TypeError: If an argument has the wrong type, or `transform` returns no document.
+        ValueError: If an argument can't be used, or a description doesn't fit its routes.
     """
     return documentation(
         "build_document",
@@ -146,7 +213,15 @@ def build_document(
         tags=tags,
         errors=errors,
         security_schemes=security_schemes,
+        webhooks=webhooks,
+        external_docs=external_docs,
+        security=security,
+        extensions=extensions,
+        include=include,
+        exclude=exclude,
+        transform=transform,
         version=version,
+        separate_input_output=separate_input_output,
     ).document()
 
 
@@ -190,7 +265,8 @@ class _ServedDocument:
         path: Its path, within its app.
 
     Attributes:
-        handler: The handler of the route.
+        handler: The handler that the app runs, see `kit.interface.hooks`. When the app starts, it
+            checks the descriptions of the routes.
     """
 
     def __init__(self, documented: Documentation, path: str) -> None:
@@ -201,9 +277,23 @@ class _ServedDocument:
         async def openapi_document(c: Context[Any, Any]) -> Response:
             return await self._answer(c)
 
-        self.handler = attach(
-            openapi_document, describes={"hidden": True}, openapi_documentation=documented
-        )
+        def check(before: Sequence[RouterRoute], route: RouterRoute | None) -> None:
+            documented.check()
+
+        openapi_document.__dict__["__kit_check__"] = check
+        facts: Any = {"describes": {"hidden": True}, "openapi_documentation": documented}
+        self.handler = attach(openapi_document, **facts)
+        attach(self, **facts)
+
+    def __kit_bind__(
+        self, method: str, pattern: str, codecs: Codecs
+    ) -> Callable[[Context[Any, Any]], Awaitable[Response]]:
+        """Returns the handler."""
+        return self.handler
+
+    def __call__(self, c: Context[Any, Any]) -> Awaitable[Response]:
+        """Runs the handler, for apps without hooks."""
+        return self.handler(c)
 
     async def _answer(self, c: Context[Any, Any]) -> Response:
         prefix = find_prefix(c, self._documented.base_path, self._path)
@@ -224,6 +314,9 @@ class _ServedDocument:
         import msgspec  # here, since it isn't needed at startup
 
         document = self._documented.document()
+        if not self._bodies:
+            for note in self._documented.undescribed:
+                _log.warning("The document %s accepts any value: %s", self._path, note)
         if prefix and not self._documented.servers:
             document = {**document, "servers": [{"url": prefix}]}
         body = msgspec.json.encode(document)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from .._components import PREFIX, Schema
 from .._methods import iterate_operations
-from .._schemas import PREFIX, Schema
 
 _MULTIPART = "multipart/form-data"
 _OCTETS = "application/octet-stream"
@@ -183,6 +183,20 @@ def find_forms(components: Mapping[str, Schema], paths: Mapping[str, Any]) -> se
     used = Counter(_references([*components.values(), paths]))
     forms = Counter(_forms(paths))
     return {name.removeprefix(PREFIX) for name, count in forms.items() if used[name] == count}
+
+
+def find_sent(components: Mapping[str, Schema], paths: Mapping[str, Any]) -> set[str]:
+    """Returns the names of components that responses refer to, or components that these contain."""
+    operations = [each for item in paths.values() for _, each in iterate_operations(item)]
+    waiting: list[Any] = [each.get("responses") for each in operations]
+    found: set[str] = set()
+    while waiting:
+        for reference in _references(waiting.pop()):
+            name = reference.removeprefix(PREFIX)
+            if name not in found:
+                found.add(name)
+                waiting.append(components.get(name))
+    return found
 
 
 def _references(value: Any) -> Iterator[str]:

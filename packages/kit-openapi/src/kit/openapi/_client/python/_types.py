@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._schemas import Schema
+from ..._components import Schema
 from .._names import pascal, snake
 from .._schemas import (
     Array,
@@ -21,6 +21,7 @@ from .._schemas import (
     Tuple,
     Values,
     find_forms,
+    find_sent,
     find_tags,
     is_nullable,
     read_schema,
@@ -109,6 +110,8 @@ class Types:
             self.models[name].tag = tag
         self._only_forms = find_forms(components, paths)
         self._is_in_form = False
+        self._sent = find_sent(components, paths)
+        self._is_sent = False
 
     def of(self, schema: Schema | bool | None) -> str:
         """Returns the type of a schema, as an annotation."""
@@ -193,6 +196,7 @@ class Types:
         for name, model in self.models.items():
             if model.is_struct:
                 self._is_in_form = name in self._only_forms
+                self._is_sent = name in self._sent
                 structs += ["", "", *self._struct(model)]
                 self._is_in_form = False
         return structs, self._aliases()
@@ -242,6 +246,8 @@ class Types:
         aliases = {each.name: each.alias for each in self.models.values() if each.alias}
         resolved = aliases.get(kinds[0], kinds) if len(kinds) == 1 else kinds
         default = None if required else _default(schema, resolved)
+        if default == _UNSET and self._is_sent and "None" in resolved:
+            default = "None"  # what a response lacks is read as null
         if default == _UNSET and kinds != [ANY]:
             kinds = [*kinds, "msgspec.UnsetType"]
         if name == key:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..._schemas import Schema
+from ..._components import Schema
 from .._names import UniqueNames, pascal
 from .._schemas import (
     All,
