@@ -91,8 +91,7 @@ def objects(draw: Any, inner: Any, makers: Any) -> Any:
     optional: dict[str, Any] = {}
     for key in draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True)):
         kind, values = draw(inner)
-        default = draw(st.sampled_from([..., None]))
-        if default is None:
+        if draw(st.booleans()):
             value = draw(values)
             fields.append((key, kind, lambda value=value: value))
             optional[key] = values
@@ -100,7 +99,8 @@ def objects(draw: Any, inner: Any, makers: Any) -> Any:
             fields.append((key, kind, ...))
             required[key] = values
     made = draw(st.sampled_from(makers))(f"Class{next(_numbers)}", fields)
-    return made, st.fixed_dictionaries(required, optional=optional).map(lambda each: made(**each))
+    given = st.fixed_dictionaries(required) | st.fixed_dictionaries(required, optional=optional)
+    return made, given.map(lambda each: made(**each))
 
 
 @st.composite
