@@ -1356,10 +1356,23 @@ async def test_wsgi_applications_cannot_be_async() -> None:
 # What takes a function, but isn't an option of the kind above.
 _TOOL = "a tool for packages: they give it functions of their own"
 _SAME = "the same option as that of the factory that makes it"
+_OF_DOCUMENT = "plain, called while the document is built; others are refused"
+_ASGI = "an ASGI application"
 _LINKED = "a registered handler, which a link doesn't call"
 NOT_IN_THE_TABLE = {
     "kit.asgi:AsgiHandler(app)": _SAME,
     "kit.asgi:AsgiHandler(wsgi_app)": _SAME,
+    "kit.asgi:AsgiMiddleware(create)": _SAME,
+    "kit.asgi:asgi_middleware(middleware)": "returns an ASGI application, anything else is refused",
+    "kit.openapi:build_document(exclude)": _OF_DOCUMENT,
+    "kit.openapi:build_document(include)": _OF_DOCUMENT,
+    "kit.openapi:build_document(transform)": _OF_DOCUMENT,
+    "kit.openapi:openapi(exclude)": _OF_DOCUMENT,
+    "kit.openapi:openapi(include)": _OF_DOCUMENT,
+    "kit.openapi:openapi(transform)": _OF_DOCUMENT,
+    "kit.serving:serve_rest(next)": _TOOL,
+    "kit.testing:sync_test_client(app)": _ASGI,
+    "kit.testing:test_client(app)": _ASGI,
     "kit.asgi:WsgiApplication(app)": _SAME,
     "kit.asgi:from_asgi(asgi_app)": "an application, see test_asgi_applications",
     "kit.asgi:from_wsgi(wsgi_app)": "an application, see test_wsgi_applications_cannot_be_async",
