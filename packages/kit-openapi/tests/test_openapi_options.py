@@ -24,8 +24,11 @@ def test_public_names() -> None:
         "AppOperations",
         "Problem",
         "RoutingApp",
+        "asyncapi",
+        "build_asyncapi",
         "build_document",
         "describe",
+        "describe_messages",
         "find_operations",
         "openapi",
     )

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""OpenAPI documents for apps, and docs pages that work offline."""
+"""OpenAPI and AsyncAPI documents for apps, and docs pages that work offline."""
 
+from ._asyncapi.messages import describe_messages
+from ._asyncapi.setup import asyncapi, build_asyncapi
 from ._describe import Problem, describe
 from ._document import AppOperation, AppOperations
 from ._serving import UI, RoutingApp
@@ -12,8 +14,11 @@ __all__ = (
     "AppOperations",
     "Problem",
     "RoutingApp",
+    "asyncapi",
+    "build_asyncapi",
     "build_document",
     "describe",
+    "describe_messages",
     "find_operations",
     "openapi",
 )
@@ -23,8 +28,11 @@ for _object in (
     AppOperation,
     AppOperations,
     RoutingApp,
+    asyncapi,
+    build_asyncapi,
     build_document,
     describe,
+    describe_messages,
     find_operations,
     openapi,
 ):

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""The commands `kit openapi` and `kit client`, which kit-dev finds through entry points."""
+"""The commands `kit openapi`, `kit asyncapi` and `kit client`, found through entry points."""
 
 from __future__ import annotations
 
 import contextlib
 import difflib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from ._asyncapi.document import AsyncDocumentation
     from ._document import Documentation
+
+DocumentationT = TypeVar("DocumentationT")
 
 
 def _default_app() -> str:
@@ -59,6 +63,29 @@ def openapi(target: str, path: str | None, output: Path | None, check: Path | No
     _put(msgspec.json.format(encoded, indent=2).decode() + "\n", output, check)
 
 
+@click.command("asyncapi", short_help="Prints the AsyncAPI document of an app's WebSockets.")
+@_APP
+@_PATH
+@_OUTPUT
+@_CHECK
+def asyncapi(target: str, path: str | None, output: Path | None, check: Path | None) -> None:
+    """Prints the AsyncAPI document of the WebSockets of an app, or writes it to a file.
+
+    APP is as for kit openapi. What can't be part of the document is named on standard error.
+    """
+    import msgspec
+
+    from ._asyncapi.setup import async_documentation, async_documentations
+
+    app = _load_app(target)
+    documented = _choose(async_documentations(app), path) or async_documentation(
+        "asyncapi", app, None, None, None
+    )
+    encoded = msgspec.json.encode(documented.document())
+    _tell(documented)
+    _put(msgspec.json.format(encoded, indent=2).decode() + "\n", output, check)
+
+
 @click.command("client", short_help="Writes a typed client for an app.")
 @_APP
 @_PATH
@@ -87,38 +114,46 @@ def client(
 
 
 def _load(target: str, path: str | None) -> Documentation:
+    return _find(_load_app(target), path)
+
+
+def _load_app(target: str) -> Any:
     # The command requires kit-dev; the package itself doesn't.
     from kit.dev import AppError, load_app
 
     try:
         with contextlib.redirect_stdout(sys.stderr):  # the output mustn't include app prints
-            app = load_app(target)
+            return load_app(target)
     except AppError as error:
         raise click.ClickException(str(error)) from error
-    return _find(app, path)
 
 
 def _find(app: Any, path: str | None) -> Documentation:
     from ._options import documentation
     from ._setup import documentations
 
-    found = documentations(app)
-    if path is not None:
-        for each, documented in found:
-            if each == path:
-                return documented
-        there_is = ", ".join(each for each, _ in found) or "none"
-        raise click.BadParameter(
-            f"the app has no document at {path!r}; there is {there_is}", param_hint="'--path'"
-        )
-    if found:
-        return found[0][1]
+    found = _choose(documentations(app), path)
+    if found is not None:
+        return found
     return documentation(
         "openapi", app, info=None, servers=(), tags=(), errors=None, security_schemes=None
     )
 
 
-def _tell(documented: Documentation) -> None:
+def _choose(found: Sequence[tuple[str, DocumentationT]], path: str | None) -> DocumentationT | None:
+    """Returns the document at a path, or the first one; None if the app has none."""
+    if path is None:
+        return found[0][1] if found else None
+    for each, documented in found:
+        if each == path:
+            return documented
+    there_is = ", ".join(each for each, _ in found) or "none"
+    raise click.BadParameter(
+        f"the app has no document at {path!r}; there is {there_is}", param_hint="'--path'"
+    )
+
+
+def _tell(documented: Documentation | AsyncDocumentation) -> None:
     for note in documented.notes:
         click.echo(f"Note: {note}", err=True)
 
