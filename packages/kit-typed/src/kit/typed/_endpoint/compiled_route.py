@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import NoneType
 from typing import Any
 
 from kit.authoring.route_hooks import find_bound
@@ -29,6 +30,7 @@ from .._signature.types import allows_none, never_fits, show
 from .compiled_endpoint import CompiledEndpoint
 from .resolution import Resolution
 from .shared_values import find_shared
+from .sockets import find_message_types
 from .unread_parameters import unread_name
 
 
@@ -227,6 +229,10 @@ class CompiledRoute:
         if raw_types or validates.keys() & {"json", "form"}:
             responses[415] = Problem
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
+        messages = find_message_types(self._signature)
+        if messages is not None:
+            receives, sends = ((None if each is NoneType else each,) for each in messages)
+            attach(handler, websocket_messages_receives=receives, websocket_messages_sends=sends)
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)
         attach(handler, typed_calls=calls)
