@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """OpenAPI and AsyncAPI documents for apps, and docs pages that work offline."""
 
-from ._asyncapi.messages import describe_messages
-from ._asyncapi.setup import asyncapi, build_asyncapi
+from typing import TYPE_CHECKING, Any
+
 from ._describe import Problem, describe
 from ._document import AppOperation, AppOperations
 from ._serving import UI, RoutingApp
 from ._setup import build_document, find_operations, openapi
+
+if TYPE_CHECKING:
+    from ._asyncapi.messages import describe_messages
+    from ._asyncapi.setup import asyncapi, build_asyncapi
 
 __all__ = (
     "UI",
@@ -28,12 +32,20 @@ for _object in (
     AppOperation,
     AppOperations,
     RoutingApp,
-    asyncapi,
-    build_asyncapi,
     build_document,
     describe,
-    describe_messages,
     find_operations,
     openapi,
 ):
     _object.__module__ = __name__
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what documents WebSockets when it is first used."""
+    if name == "describe_messages":
+        from ._asyncapi import messages as module
+    elif name in ("asyncapi", "build_asyncapi"):
+        from ._asyncapi import setup as module  # type: ignore[no-redef]
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(module, name)

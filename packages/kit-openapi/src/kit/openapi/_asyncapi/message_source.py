@@ -12,6 +12,7 @@ from typing import Any
 
 from .._handler_source import DEEPEST
 from .._source import UNKNOWN, argument, evaluate_node, innermost, is_of_kit, parse_source
+from .members import list_members
 
 _CONNECTIONS = ("ws", "websocket", "socket")
 _RECEIVED = ("receive", "receive_json")
@@ -73,8 +74,6 @@ def _find_type(node: ast.expr | None, function: FunctionType, method: str) -> An
 
 
 def _add(kinds: list[Any], kind: Any) -> None:
-    from .messages import list_members
-
     for each in list_members(Any if kind is UNKNOWN else kind):
         if each not in kinds:
             kinds.append(each)

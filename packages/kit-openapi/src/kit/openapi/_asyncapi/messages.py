@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import UnionType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kit.interface.metadata import attach
 
 from .._describe import check_described
+from .members import list_members
 
 if TYPE_CHECKING:
     from .._operations import Operation
 
-__all__ = ("Messages", "describe_messages", "find_messages", "list_members")
+__all__ = ("Messages", "describe_messages", "find_messages")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -102,11 +102,4 @@ def find_messages(operation: Operation) -> Messages:
     return Messages(*found)
 
 
-def list_members(kind: Any) -> list[Any]:
-    """Returns the members of a union, also behind an alias; of another type, the type itself."""
-    alias = getattr(kind, "__value__", None)
-    if alias is not None and not isinstance(kind, type):
-        return list_members(alias)
-    if get_origin(kind) in (Union, UnionType):
-        return [member for each in get_args(kind) for member in list_members(each)]
-    return [kind]
+describe_messages.__module__ = "kit.openapi"

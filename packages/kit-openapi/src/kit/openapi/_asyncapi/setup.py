@@ -250,3 +250,8 @@ def find_server(c: Context[Any, Any], path: str) -> tuple[str, str]:
     scheme, _, rest = c.req.url.partition("://")
     host = rest.partition("/")[0].partition("?")[0]
     return f"{scheme}://{host}", unquote(find_prefix(c, "/", path))
+
+
+# Names are shown as they are imported.
+for _function in (asyncapi, build_asyncapi):
+    _function.__module__ = "kit.openapi"
