@@ -41,8 +41,8 @@ def kit(*arguments: str) -> tuple[int, str, str]:
 
 def test_the_commands_are_listed() -> None:
     _, said, _ = kit("--help")
-    assert "openapi  Prints the OpenAPI document of an app." in said
-    assert "client   Writes a typed client for an app." in said
+    assert "openapi   Prints the OpenAPI document of an app." in said
+    assert "client    Writes a typed client for an app." in said
 
 
 def test_document_is_printed(folder: Path) -> None:

@@ -28,8 +28,11 @@ def test_public_names() -> None:
         "RouteOperation",
         "RoutingApp",
         "Version",
+        "asyncapi",
+        "build_asyncapi",
         "build_document",
         "describe",
+        "describe_messages",
         "find_operations",
         "openapi",
     )

@@ -367,6 +367,7 @@ def test_public_names() -> None:
         "Query",
         "ResponseValidationError",
         "ServerSentEvent",
+        "Socket",
         "Typed",
         "Var",
         "override",

@@ -7,7 +7,7 @@ from typing import assert_type
 
 from kit import Kit
 from kit.interface import Handler
-from kit.typed import typed
+from kit.typed import Socket, typed
 from kit.websocket import WebSocket, upgrade_websocket
 
 
@@ -21,7 +21,17 @@ async def chat(ws: WebSocket, room: str, limit: int = 10) -> None: ...
 async def echo(ws: WebSocket) -> None: ...
 
 
-app = Kit().get("/chat/:room", chat).get("/echo", echo)
+@upgrade_websocket
+@typed
+async def shout(ws: Socket[str, list[int]]) -> None:
+    async for message in ws:
+        assert_type(message, str)
+    assert_type(await ws.receive(), str)
+    await ws.send([1])
+    await ws.send("a")  # type: ignore
+
+
+app = Kit().get("/chat/:room", chat).get("/echo", echo).get("/shout", shout)
 chat_handler: Handler = chat
 echo_handler: Handler = echo
 

@@ -249,6 +249,10 @@ class _BoundUpgrade:
         """Returns the handshake handler for a route; see `kit.authoring.route_hooks`."""
         bound = bind(self._handler, method, pattern, codecs, websocket=True)
         upgrade = self._bound[method, pattern] = _make_upgrade(bound, bound, self._terms)
+        facts = get_facts(self)  # also those that a decorator above has attached
+        attach(upgrade, describes=facts.describes, responses=facts.responses, **facts.others)
+        if facts.security:
+            attach(upgrade, security=facts.security)
         return upgrade
 
     def __repr__(self) -> str:

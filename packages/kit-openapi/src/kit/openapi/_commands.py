@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""The commands `kit openapi` and `kit client`, which kit-dev finds through entry points."""
+"""The commands `kit openapi`, `kit asyncapi` and `kit client`, found through entry points."""
 
 from __future__ import annotations
 
 import contextlib
 import difflib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from ._asyncapi.document import AsyncDocumentation
     from ._document import Documentation
     from ._versions import Version
+
+DocumentationT = TypeVar("DocumentationT", "Documentation", "AsyncDocumentation")
 
 
 def _default_app() -> str:
@@ -73,6 +77,29 @@ def openapi(
     _put(msgspec.json.format(encoded, indent=2).decode() + "\n", output, check)
 
 
+@click.command("asyncapi", short_help="Prints the AsyncAPI document of an app's WebSockets.")
+@_APP
+@_DOCUMENT
+@_OUTPUT
+@_CHECK
+def asyncapi(target: str, document: str | None, output: Path | None, check: Path | None) -> None:
+    """Prints the AsyncAPI document of the WebSockets of an app, or writes it to a file.
+
+    APP is as for kit openapi. What can't be part of the document is named on standard error.
+    """
+    import msgspec
+
+    from ._asyncapi.setup import async_documentation, async_documentations
+
+    app = _load_app(target)
+    documented = _choose(async_documentations(app), document) or async_documentation(
+        "asyncapi", app, None, None, None
+    )
+    encoded = msgspec.json.encode(documented.document())
+    _tell(documented)
+    _put(msgspec.json.format(encoded, indent=2).decode() + "\n", output, check)
+
+
 @click.command("client", short_help="Writes a typed client for an app.")
 @_APP
 @_DOCUMENT
@@ -103,39 +130,47 @@ def client(
 
 
 def _load(target: str, document: str | None) -> Documentation:
+    return _find(_load_app(target), document)
+
+
+def _load_app(target: str) -> Any:
     # The command requires kit-dev; the package itself doesn't.
     from kit.dev import AppError, load_app
 
     try:
         with contextlib.redirect_stdout(sys.stderr):  # the output mustn't include app prints
-            app = load_app(target)
+            return load_app(target)
     except AppError as error:
         raise click.ClickException(str(error)) from error
-    return _find(app, document)
 
 
 def _find(app: Any, name: str | None) -> Documentation:
     from ._options import documentation
     from ._setup import documentations
 
-    found = documentations(app)
-    if name is not None:
-        named = [each for path, each in found if name in (path, each.info["title"])]
-        if len(named) == 1:
-            return named[0]
-        shown = ", ".join(f"{path} ({each.info['title']})" for path, each in found) or "none"
-        has = "several documents with the title" if named else "no document with the path or title"
-        raise click.BadParameter(
-            f"the app has {has} {name!r}; there is {shown}", param_hint="'--document'"
-        )
-    if found:
-        return found[0][1]
+    found = _choose(documentations(app), name)
+    if found is not None:
+        return found
     return documentation(
         "openapi", app, info=None, servers=(), tags=(), errors=None, security_schemes=None
     )
 
 
-def _tell(documented: Documentation) -> None:
+def _choose(found: Sequence[tuple[str, DocumentationT]], name: str | None) -> DocumentationT | None:
+    """Returns the document with a path or title, or the first one; None if the app has none."""
+    if name is None:
+        return found[0][1] if found else None
+    named = [each for path, each in found if name in (path, each.info["title"])]
+    if len(named) == 1:
+        return named[0]
+    shown = ", ".join(f"{path} ({each.info['title']})" for path, each in found) or "none"
+    has = "several documents with the title" if named else "no document with the path or title"
+    raise click.BadParameter(
+        f"the app has {has} {name!r}; there is {shown}", param_hint="'--document'"
+    )
+
+
+def _tell(documented: Documentation | AsyncDocumentation) -> None:
     for note in documented.notes:
         click.echo(f"Note: {note}", err=True)
 

@@ -59,13 +59,16 @@ class Operation:
     body_limits: frozenset[str] = frozenset()
 
 
-def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
+def find_operations(
+    app: App, base_path: str, notes: list[str], *, websockets: bool = False
+) -> list[Operation]:
     """Finds the operations of an app, in order of registration, and checks their types.
 
     Args:
         app: The app.
         base_path: Only routes below this prefix are included; `/` for all.
         notes: Receives the omitted routes with the reasons.
+        websockets: Whether to find the handshakes of WebSockets instead.
 
     Raises:
         TypeError: If nothing can describe a type that validates a request, or that `describe` has.
@@ -74,16 +77,19 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
         facts = get_facts(route.handler)
         _check_validated(route, facts, app.codecs)
         _check_described(facts, app.codecs)
-    return list_operations(app, base_path, notes)
+    return list_operations(app, base_path, notes, websockets=websockets)
 
 
-def list_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
+def list_operations(
+    app: App, base_path: str, notes: list[str], *, websockets: bool = False
+) -> list[Operation]:
     """Lists the operations of an app, in order of registration, without a look at their types.
 
     Args:
         app: The app.
         base_path: Only routes below this prefix are included; `/` for all.
         notes: Receives the omitted routes with the reasons.
+        websockets: Whether to find the handshakes of WebSockets instead.
     """
     middleware: PatternIndex[RouterRoute] = PatternIndex()
     shapes: dict[tuple[str | None, ...], Template] = {}
@@ -94,7 +100,7 @@ def list_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
         if route.takes_next and not facts.mounted:
             middleware.add(route.path, route)
         elif _is_below(route.path, base_path) and not facts.describes.get("hidden"):
-            for operation in _operations(route, facts, middleware, notes):
+            for operation in _operations(route, facts, middleware, notes, websockets=websockets):
                 shape = operation.template.shape
                 earlier = taken.setdefault((operation.method, shape), route)
                 if earlier is not route:
@@ -140,20 +146,30 @@ def _check_described(facts: Facts, codecs: Codecs) -> None:
 
 
 def _operations(
-    route: RouterRoute, facts: Facts, middleware: PatternIndex[RouterRoute], notes: list[str]
+    route: RouterRoute,
+    facts: Facts,
+    middleware: PatternIndex[RouterRoute],
+    notes: list[str],
+    *,
+    websockets: bool,
 ) -> Iterator[Operation]:
+    is_websocket = bool(facts.others.get("kit_websocket"))
+    if websockets and not (is_websocket or facts.mounted):
+        return
     methods = _OF_ALL if route.method == METHOD_NAME_ALL else (route.method,)
+    if is_websocket and websockets:
+        methods = ("GET",)  # the method of a handshake
     if route.method in _UNLISTED or (route.path in ("*", "/*") and facts == Facts()):
         return  # e.g. a fallback for a page, which isn't part of an API
     shown = f"{route.method} {route.path}"
     if facts.mounted:
         notes.append(f"{shown} is left out: it is a mounted application")
         return
-    if facts.others.get("kit_websocket"):
+    if is_websocket and not websockets:
         notes.append(f"{shown} is left out: OpenAPI doesn't support WebSockets")
         return
     try:
-        paths = [*templates(route.path)]
+        paths = [*templates(route.path, "AsyncAPI" if websockets else "OpenAPI")]
     except ValueError as error:
         notes.append(f"{shown} is left out: {error}")
         return

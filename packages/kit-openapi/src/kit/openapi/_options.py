@@ -209,18 +209,19 @@ def _errors(check: OptionChecks, factory: str, errors: Any) -> Mapping[str, Any]
     return {"application/json": errors}
 
 
-def check_paths(path: Any, docs: Any) -> None:
+def check_paths(path: Any, docs: Any, factory: str = "openapi") -> None:
     """Checks the paths of document and page.
 
     Args:
         path: Path of the document.
         docs: Path of the page; None for no page.
+        factory: Name of the called function.
 
     Raises:
         TypeError: If one isn't a str.
         ValueError: If one isn't a path, or has parameters, or if they are the same.
     """
-    check = OptionChecks("openapi")
+    check = OptionChecks(factory)
     check.text("path", path, _DOCUMENT_PATH, "a path without parameters such as '/openapi.json'")
     if docs is not None:
         check.text("docs", docs, _PATH, "a path without parameters such as '/docs'")

@@ -113,6 +113,8 @@ class Pages:
         self._loaded: dict[str, _File] = {}
         self._versions: dict[str, str] = {}
         self._root = ""
+        self._base = ""
+        self._app: RoutingApp | None = None
 
     def register(self, app: RoutingApp, document_path: str) -> None:
         """Registers the routes.
@@ -121,7 +123,8 @@ class Pages:
             app: The app.
             document_path: The full path of the document.
         """
-        base = document_path.removesuffix(self._path)
+        self._app = app
+        self._base = base = document_path.removesuffix(self._path)
         depth = len([each for each in f"{base}{self._docs}".split("/") if each])
         self._root = "../" * max(0, depth - 1) or "./"
 
@@ -165,7 +168,7 @@ class Pages:
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{title}</title>\n{icon}"
             + "".join(f'<link rel="stylesheet" href="{each}"{mark}>\n' for each in styles)
-            + "</head>\n<body>\n"
+            + f"</head>\n<body>\n{self._websocket_link(up)}"
             f'<div id="docs" data-ui="{self._ui}" data-document="{escape(document)}" '
             f'data-root="{up}{self._root}"{servers}>'
             f'<noscript>This page needs JavaScript. The document is at <a href="{escape(document)}"'
@@ -173,6 +176,18 @@ class Pages:
             + "".join(f'<script src="{each}"{mark}></script>\n' for each in scripts)
             + "</body>\n</html>\n"
         )
+
+    def _websocket_link(self, up: str) -> str:
+        """Returns a link to the page of `asyncapi`, if the app has one."""
+        from ._asyncapi.page import find_pages
+
+        pages = [] if self._app is None else find_pages(self._app)
+        for page in pages:
+            if page.startswith(f"{self._base}/"):
+                folder = posixpath.dirname(f"{self._base}{self._docs}") or "/"
+                link = up + quote(posixpath.relpath(page, folder), safe=_SAFE)
+                return f'<nav class="kit-pages"><a href="{escape(link)}">WebSockets</a></nav>\n'
+        return ""
 
     async def _link(self, name: str, up: str) -> str:
         if name not in self._sources:

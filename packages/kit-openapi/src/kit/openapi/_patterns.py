@@ -80,17 +80,18 @@ class Template(NamedTuple):
         return "_".join(words).lower() or "root"
 
 
-def templates(pattern: str) -> Iterator[Template]:
+def templates(pattern: str, standard: str = "OpenAPI") -> Iterator[Template]:
     """Yields the path templates for a route pattern.
 
     Args:
         pattern: The pattern, e.g. `/books/:id?`, which stands for two.
+        standard: The standard of the document, for errors.
 
     Raises:
-        ValueError: If OpenAPI has no template for it; the text has the reason.
+        ValueError: If the standard has no template for it; the text has the reason.
     """
     for variant in variants(pattern):
-        yield Template(tuple(_numbered([_translated(segment) for segment in variant])))
+        yield Template(tuple(_numbered([_translated(segment, standard) for segment in variant])))
 
 
 def _numbered(segments: list[str | PathParameter]) -> Iterator[str | PathParameter]:
@@ -104,11 +105,11 @@ def _numbered(segments: list[str | PathParameter]) -> Iterator[str | PathParamet
             yield each if count == 1 else each._replace(name=f"{each.name}_{count}")
 
 
-def _translated(segment: Segment) -> str | PathParameter:
+def _translated(segment: Segment, standard: str) -> str | PathParameter:
     if segment.name is not None:
         return PathParameter(segment.name, segment.expression)
     if segment.text.endswith("*"):
-        raise ValueError("OpenAPI doesn't support wildcards")
+        raise ValueError(f"{standard} doesn't support wildcards")
     if "{" in segment.text or "}" in segment.text:
-        raise ValueError("OpenAPI doesn't support literal braces in paths")
+        raise ValueError(f"{standard} doesn't support literal braces in paths")
     return segment.text

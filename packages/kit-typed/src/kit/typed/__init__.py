@@ -9,6 +9,7 @@ from ._partial.partial import Partial
 from ._results.results import ResponseValidationError
 from ._results.server_sent_event import ServerSentEvent
 from ._signature.markers import Body, Cookie, Env, File, Form, Header, Path, Query, Var
+from ._signature.socket import Socket
 
 __all__ = (
     "Body",
@@ -25,6 +26,7 @@ __all__ = (
     "Query",
     "ResponseValidationError",
     "ServerSentEvent",
+    "Socket",
     "Typed",
     "Var",
     "override",
@@ -46,6 +48,7 @@ for _class in (
     Query,
     ResponseValidationError,
     ServerSentEvent,
+    Socket,
     Typed,
     Var,
 ):

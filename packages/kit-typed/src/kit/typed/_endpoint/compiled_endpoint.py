@@ -20,6 +20,7 @@ from .dependencies import exit_arguments, provide
 from .problems import list_problems
 from .resolution import Resolution
 from .shared_values import find_provided
+from .sockets import compile_socket
 
 # The errors of msgspec and pydantic; deeply nested JSON raises RecursionError.
 _INVALID = (ValueError, RecursionError)
@@ -76,6 +77,7 @@ class CompiledEndpoint:
         self._shared = shared or {}
         self._provide = self._provide_shared if shared else self._provide_own
         # What follows once all values are known, instead of a call of the endpoint.
+        self._make_socket = compile_socket(resolution.signature, resolution.codecs)
         self._finish: Finish | None = self._connection_handler if resolution.connection else None
 
     async def _run_within_stack(self, c: Context[Any, Any]) -> Any:
@@ -172,6 +174,8 @@ class CompiledEndpoint:
         """
 
         def handle(ws: Any) -> Any:
+            if self._make_socket is not None:
+                ws = self._make_socket(ws)
             return self._call_endpoint({**values, self.resolution.connection: ws})
 
         if exits is None:

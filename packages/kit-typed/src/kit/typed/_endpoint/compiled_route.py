@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import NoneType
 from typing import Any
 
 from kit.authoring.route_hooks import find_bound
@@ -29,6 +30,7 @@ from .._signature.types import allows_none, never_fits, show
 from .compiled_endpoint import CompiledEndpoint
 from .resolution import Resolution
 from .shared_values import find_shared
+from .sockets import find_message_types
 from .unread_parameters import unread_name
 
 
@@ -202,6 +204,14 @@ class CompiledRoute:
             return {}
         return describe_responses(self._signature.returns, status)
 
+    def _describe_messages(self) -> dict[str, Any]:
+        """Returns the facts of the messages of a WebSocket, if their types are known."""
+        messages = find_message_types(self._signature)
+        if messages is None:
+            return {}
+        receives, sends = ((None if each is NoneType else each,) for each in messages)
+        return {"websocket_messages_receives": receives, "websocket_messages_sends": sends}
+
     def with_facts(self, handler: Any) -> Any:
         """Attaches the metadata of the endpoint for tools."""
         resolution = self.resolution
@@ -230,6 +240,7 @@ class CompiledRoute:
         if raw_types or validates.keys() & {"json", "form"}:
             responses[415] = Problem
         attach(handler, validates=validates, responses=responses, source=resolution.describe())
+        attach(handler, **self._describe_messages())
         # The documentation includes the exceptions of these functions.
         calls = tuple(call.signature.function for call in resolution.calls)
         attach(handler, typed_calls=calls)

@@ -30,9 +30,11 @@ from .._results.responses import describe_responses
 from .._results.results import Result, ResultOptions, compile_result
 from .._results.streams import with_stream
 from .._signature.signature import Signature, is_connection, read_signature, unwrapped
+from .._signature.socket import Socket
 from .._signature.types import is_type
 from .compiled_route import CompiledRoute
 from .links import read_link
+from .sockets import check_sockets
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -189,7 +191,8 @@ def typed(
     `Header`, `Cookie`, `Form`, `File`, `Body`, `Path`, `Env`, `Var` or `Depends`. `c: Context` is
     the context.
 
-    `ws: WebSocket` is the connection; it needs `@upgrade_websocket` above `@typed`. All other
+    `ws: WebSocket` is the connection, and `ws: Socket[Received, Sent]` the connection with typed
+    messages; both need `@upgrade_websocket` above `@typed`. All other
     parameters are read during the handshake, which is rejected if they are invalid.
 
     If the function yields, its items are sent as server-sent events or JSON Lines, depending on the
@@ -293,11 +296,12 @@ def _typed(function: Any, options: _Options, names: Mapping[str, Any]) -> Typed[
 def _check_connections(signature: Signature, status: int | None) -> None:
     for parameter in signature.parameters:
         name, kind = parameter.name, parameter.annotation
-        if is_connection(parameter) and get_origin(kind) is not None:
+        if is_connection(parameter) and get_origin(kind) not in (None, Socket):
             signature.refuse(
                 f"the parameter {name!r} has the type {kind!r:.100}, but a handshake opens one "
                 f"connection, which is never absent: write {name}: WebSocket"
             )
+    check_sockets(signature)
     first, *others = signature.connections
     if others:
         signature.refuse(

@@ -41,6 +41,7 @@ from kit.authoring.signatures import describe, is_async, is_generator
 
 from .markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
 from .pydantic_types import needs_pydantic, read_by_pydantic
+from .socket import Socket
 from .types import (
     RuleError,
     aliased,
@@ -357,6 +358,8 @@ def _constrained(
     signature: Signature, name: str, kind: Any, metadata: list[Any], marker: Any
 ) -> Any:
     """Returns the type of a parameter with its constraints."""
+    if get_origin(kind) is Socket:
+        return kind  # the types of its messages aren't those of a value of the request
     try:
         if not isinstance(marker, (Env, Var)) and needs_pydantic(kind, metadata):
             meta = marker.meta if isinstance(marker, Marker) else None

@@ -32,6 +32,8 @@ from kit.authoring.numerals import RULES, DecimalRules, decimal_rules
 from kit.authoring.recursive_types import is_part
 from kit.authoring.text_values import is_scalar, with_choices
 
+from .socket import Socket
+
 _SINGLE = (
     str,
     int,
@@ -154,7 +156,7 @@ def _kind_of_union(kinds: set[Kind]) -> Kind:
 
 
 def _kind_of_class(kind: type, arguments: tuple[Any, ...], decoded: Container[type]) -> Kind:
-    if _has(kind, _WEBSOCKET):
+    if _has(kind, _WEBSOCKET) or issubclass(kind, Socket):
         return "websocket"
     if is_typed_dict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
         return "context" if _has(kind, _CONTEXT) else "object"

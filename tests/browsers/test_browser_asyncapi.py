@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""The page of `asyncapi` in Chromium: it connects to a chat, sends, and shows what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from workspace import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.once]
+
+TALK = """
+const form = document.querySelector("form.console[data-address='/rooms/{room}']");
+const until = async (condition) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+};
+form.elements.room.value = "a b";
+form.elements.name.value = "ada";
+form.elements.connect.click();
+await until(() => form.querySelector("output").textContent === "connected");
+form.elements.message.value = JSON.stringify({text: args[0]});
+form.querySelector("button[value=send]").click();
+await until(() => form.querySelectorAll(".log li").length === 2);
+const log = [...form.querySelectorAll(".log li")].map((item) => item.textContent);
+form.elements.disconnect.click();
+await until(() => form.querySelector("output").textContent.startsWith("closed"));
+return [log, form.querySelector("output").textContent, getComputedStyle(form).colorScheme];
+"""
+
+
+@pytest.mark.parametrize("app", ["app", "strict"])
+def test_a_message_comes_back(browser: Any, serve: Callable[..., Any], app: str) -> None:
+    url = serve(ROOT / "tests" / "support", f"asyncapi_app:{app}").url
+    browser.open(f"{url}/docs/websockets")
+    log, status, _ = browser.run(TALK, "hello")
+    assert log == ['→ {"text":"hello"}', '← {"by":"ada","room":"a b","text":"hello"}']
+    assert status == "closed with 1000"
+    assert browser.console() == []
