@@ -17,7 +17,7 @@ from openapi_spec_validator import validate
 from typing_extensions import TypedDict
 
 from kit import Context, Kit, Response
-from kit.openapi import build_document, describe
+from kit.openapi import build_document, describe, find_operations
 from kit.typed import Body, typed
 from kit.validator import validator
 
@@ -257,15 +257,44 @@ def test_defaults_that_functions_make(kind: Any, defaults: Any) -> None:
 
 class Hidden(Struct):
     pair: tuple[int, str]
+    nothing: tuple[()]
+    anything: list[Any]
 
 
 def test_tuples_are_bounded_without_a_boolean_schema() -> None:
-    assert build(received=[Hidden])["Hidden"]["properties"]["pair"] == {
+    numbers, text = {"type": "integer"}, {"type": "string"}
+    fields = build(received=[Hidden])["Hidden"]["properties"]
+    assert fields["pair"] == {
         "type": "array",
-        "prefixItems": [{"type": "integer"}, {"type": "string"}],
+        "prefixItems": [numbers, text],
+        "items": {"anyOf": [{}, {}]},
         "minItems": 2,
         "maxItems": 2,
     }
+    assert fields["nothing"] == {"type": "array", "items": {}, "minItems": 0, "maxItems": 0}
+    assert fields["anything"] == {"type": "array", "items": {}}
+
+
+class Untagged(Struct):
+    one: int
+
+
+def test_results_of_structs_without_tags() -> None:
+    app = Kit()
+
+    @app.get("/any")
+    @typed
+    async def read_any() -> Untagged | Hidden | None:
+        return Untagged(1)
+
+    document = build_document(app)
+    responses = document["paths"]["/any"]["get"]["responses"]
+    assert [*responses] == ["200", "204"]
+    choices = responses["200"]["content"]["application/json"]["schema"]["anyOf"]
+    names = ("Untagged", "Hidden")
+    assert choices == [{"$ref": f"#/components/schemas/{name}"} for name in names]
+    assert {*names} == {*document["components"]["schemas"]}
+    assert find_operations(app).notes == []
 
 
 @attrs.define

@@ -10,6 +10,9 @@ from ._components import Schema
 from ._docstrings import parse
 from ._sent_names import DECIMAL
 
+# The items after those of a tuple. Generators of TypeScript take a plain schema for one more item,
+# and a union of types for a type that isn't an array.
+_NO_FURTHER: Schema = {"anyOf": [{}, {}]}
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
 
 
@@ -30,14 +33,14 @@ def complete(value: Any) -> None:
 
     Removes defaults and examples that JSON can't represent, and null as a default: it says nothing
     that an optional field doesn't say, but openapi-typescript takes each field with a default for
-    a required one. Removes `items: false` after `prefixItems`, which `maxItems` says as well: some
-    tools take only objects for schemas.
+    a required one. Gives every array an object as `items`, which some tools need, while others
+    don't take `false`; that a tuple has no further items is what its `maxItems` says.
     """
     if isinstance(value, dict):
         if "default" in value and (value["default"] is None or not is_json(value["default"])):
             del value["default"]
-        if value.get("items") is False and "maxItems" in value:
-            del value["items"]
+        if value.get("type") == "array" and _lacks_items(value):
+            value["items"] = dict(_NO_FURTHER if value.get("prefixItems") else {})
         if isinstance(value.get("examples"), list):
             value["examples"] = [each for each in value["examples"] if is_json(each)]
         _add_type(value)
@@ -46,6 +49,12 @@ def complete(value: Any) -> None:
         for each in value:
             if isinstance(each, (dict, list)):
                 complete(each)
+
+
+def _lacks_items(schema: Schema) -> bool:
+    """Returns whether an array has no schema of its items, or only one that a bound repeats."""
+    items = schema.get("items")
+    return items is None or (items is False and "maxItems" in schema)
 
 
 def _add_type(schema: Schema) -> None:

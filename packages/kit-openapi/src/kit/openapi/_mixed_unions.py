@@ -52,11 +52,16 @@ def find_members(kind: Any) -> tuple[Any, ...]:
 class MixedUnions:
     """Replaces unions of models with other types by classes; see `find_members`.
 
+    Args:
+        untagged: Whether to replace unions that msgspec can't read as well, such as those of
+            Structs without tags. A typed endpoint may return them.
+
     Attributes:
         members: The members of all unions that were replaced.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, untagged: bool = False) -> None:
+        self._untagged = untagged
         self.members: list[Any] = []
         self._known: dict[Any, Any] = {}
 
@@ -70,8 +75,9 @@ class MixedUnions:
             The type, in which copies take the place of classes with such fields; `kind` itself if
             there are no such unions.
         """
-        # Models come from pydantic, so without it, nothing is replaced.
-        return kind if "pydantic" not in sys.modules else self._replace(kind)
+        # Models come from pydantic, so without it, there are none.
+        can_be_mixed = self._untagged or "pydantic" in sys.modules
+        return self._replace(kind) if can_be_mixed else kind
 
     def _replace(self, kind: Any) -> Any:
         origin, arguments = get_origin(kind), get_args(kind)
@@ -81,7 +87,7 @@ class MixedUnions:
         if origin in _UNIONS:
             members = [*_iterate_members(kind)]
             others = [each for each in members if each is not type(None)]
-            if len(others) > 1 and any(map(_is_model, others)):
+            if len(others) > 1 and (any(map(_is_model, others)) or self._is_untagged(members)):
                 return self._note(_stand_for(members))
         if isinstance(kind, type) and not arguments:
             return self._replace_class(kind)
@@ -92,6 +98,9 @@ class MixedUnions:
         if origin is None or all(map(is_, replaced, arguments)):
             return kind
         return _unite(replaced) if origin in _UNIONS else origin[replaced]
+
+    def _is_untagged(self, members: list[Any]) -> bool:
+        return self._untagged and not _is_supported(_unite(members))
 
     def _replace_alias(self, kind: Any, behind: Any) -> Any:
         if id(kind) in self._known:  # within itself

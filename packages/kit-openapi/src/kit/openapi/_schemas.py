@@ -87,7 +87,7 @@ class Schemas:
         self._asked: list[tuple[Any, Mode]] = []
         self._found: list[Schema] = []
         self._kinds: dict[int, Any] = {}
-        self._unions = MixedUnions()
+        self._unions = MixedUnions(untagged=True)
         self._replaced: dict[int, Any] = {}
         self._all = Components(separate=separate)
         self._sources = 0  # how many answers of the libraries name types by themselves
