@@ -43,6 +43,12 @@ SHOWN_TOKEN = "" if os.environ.get("BOOKSHELF_TOKEN") else TOKEN
 MAX_COVER_BYTES = 5 * 1024 * 1024
 ABOUT = """Reading is free. To write, press *Authorize* and enter the token: `bookshelf`, unless the
 environment variable BOOKSHELF_TOKEN says otherwise."""
+INFO = {
+    "title": "Bookshelf",
+    "version": "1.0.0",
+    "description": ABOUT,
+    "license": {"name": "MIT", "identifier": "MIT"},
+}
 
 # What endpoints ask for. SQLite's integers end where those of BookId do.
 Shelf = Annotated[Store, Env("store")]
@@ -67,7 +73,7 @@ app = Kit(lifespan=lifespan, limits=limits, method_not_allowed=True)
 app.use(access_log())
 app.use(trim_trailing_slash())
 # The page is at /docs, the document at /openapi.json.
-openapi(app, info={"title": "Bookshelf", "version": "1.0.0", "description": ABOUT}, errors=Error)
+openapi(app, info=INFO, tags=[{"name": "api", "description": "Books and covers."}], errors=Error)
 # Reading is free; every method that writes has to show the token.
 app.on(["POST", "PUT", "DELETE"], "/api/*", bearer_auth(token=TOKEN, realm="bookshelf"))
 

@@ -141,7 +141,7 @@ async def test_document_of_the_bookshelf_is_valid(example: ModuleType) -> None:
     create = paths["/api/books"]["post"]
     assert create["security"] == [{"bearer": []}]
     # Its functions say all this by their annotations, and by what they do.
-    assert [*create["responses"]] == ["201", "400", "401", "409", "415"]
+    assert [*create["responses"]] == ["201", "400", "401", "409", "413", "415"]
     assert create["requestBody"]["content"] == {
         "application/json": {"schema": {"$ref": "#/components/schemas/NewBook"}}
     }

@@ -291,8 +291,17 @@ def make_app() -> Kit:
     app = Kit(method_not_allowed=True)
     openapi(
         app,
-        info={"title": "Everything", "version": "1.0.0", "description": "All of it."},
-        tags=[{"name": "things", "description": "What there is."}],
+        info={
+            "title": "Everything",
+            "version": "1.0.0",
+            "description": "All of it.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        tags=[
+            {"name": "things", "description": "What there is."},
+            {"name": "echo", "description": "What sends back its body."},
+            {"name": "items", "description": "What there is to buy."},
+        ],
     )
     app.use("/secret/*", bearer_auth(token=TOKEN, realm="everything"))
     app.route("/things", things)

@@ -16,7 +16,16 @@ OPTIONS: dict[str, Any] = {
         "title": "Conduit",
         "version": "1.0.0",
         "description": "A blogging API, as the RealWorld project specifies it.",
+        "license": {"name": "MIT", "identifier": "MIT"},
     },
+    "tags": [
+        {"name": "articles", "description": "What users write, and what they like."},
+        {"name": "comments", "description": "What users say of an article."},
+        {"name": "profiles", "description": "What everybody sees of a user."},
+        {"name": "tags", "description": "The tags of all articles."},
+        {"name": "user", "description": "The user who is logged in."},
+        {"name": "users", "description": "Registration and login."},
+    ],
     "errors": ErrorResponse,
     "security_schemes": {"Token": SCHEME},
 }

@@ -64,7 +64,7 @@ def test_header_and_cookie() -> None:
     )
     assert len(schemes) == 4
     assert securities(document) == {
-        "/open": None,
+        "/open": [],
         "/header/{id}": [{bearer: []}],
         "/cookie": [{bearer: []}, {auth: []}],
         "/anon": [{bearer: []}, {}],

@@ -462,6 +462,40 @@ async def test_two_tools_of_one_name_are_refused():
     )
 
 
+async def test_an_ambiguous_operation_is_refused():
+    part = Kit()
+    part.get("/books", answering())
+    app = Kit()
+    app.route("/v1", part)
+    app.route("/v2", part)
+    mcp(app, operations="answer")
+    assert await problem(app) == (
+        "mcp(operations=...) has 'answer', which isn't the name of one operation alone: expected "
+        "the id of one of them, get_v1_books (GET /v1/books), get_v2_books (GET /v2/books); "
+        "describe(operation_id=...) sets other ids"
+    )
+
+
+async def test_an_id_that_is_the_name_of_another_function_is_refused():
+    app = Kit()
+    app.get("/a", answering())
+    app.get("/b", describe(operation_id="answer")(lambda c: c.text("b")))
+    mcp(app, operations="answer")
+    found = await problem(app)
+    assert "answer (GET /b)" in found
+    assert "get_a (GET /a)" in found
+
+
+async def test_an_operation_can_be_chosen_by_the_id_of_method_and_path():
+    part = Kit()
+    part.get("/books", answering())
+    app = Kit()
+    app.route("/v1", part)
+    app.route("/v2", part)
+    mcp(app, operations="get_v1_books")
+    assert list(await list_tools(app)) == ["get_v1_books"]
+
+
 async def test_unknown_operations_and_tags_are_refused():
     app = Kit()
     app.get("/a", describe(tags="read")(answering()))

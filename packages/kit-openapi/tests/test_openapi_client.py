@@ -323,7 +323,7 @@ def test_names(source: str) -> None:
         "    tags: list[str] = []",
         "    long: BookLong | None = None",
         "    def login(self, form: Login) -> Login:",
-        "    def text_get(self) -> str:",
+        "    def get_text(self) -> str:",
         "    def moved(self) -> httpx.Response:",
         "    def unknown(self) -> httpx.Response:",
         "    def fails(self, id: int) -> None:",
@@ -414,7 +414,7 @@ def test_lines_in_pieces(written: ModuleType) -> None:
 
 def test_results(use: Callable[..., Any], written: ModuleType) -> None:
     assert use("shape") == written.Square(side=2)
-    assert use("text") == "text"
+    assert use("get_text") == "text"
     assert use("fails", 4) is None
     assert use("unknown").headers["x-a"] == "1"
     assert use("moved").status_code == 303
@@ -454,12 +454,12 @@ def test_text_stays_in_its_place(use: Callable[..., Any], written: ModuleType) -
 
 def test_credentials(use: Callable[..., Any], written: ModuleType) -> None:
     with pytest.raises(written.ClientError):
-        use("echo")
+        use("get_secret")
     credentials = {"token": "s3cret"}
-    assert use("echo", credentials=credentials)["authorization"] == "Bearer s3cret"
-    found = use("echo_get", credentials={"basic_auth": ("me", "pass")})
+    assert use("get_secret", credentials=credentials)["authorization"] == "Bearer s3cret"
+    found = use("get_basic", credentials={"basic_auth": ("me", "pass")})
     assert found["authorization"] == "Basic bWU6cGFzcw=="
-    found = use("echo_get_key", credentials={"x_key": "a", "key": "b", "session": "c"})
+    found = use("get_key", credentials={"x_key": "a", "key": "b", "session": "c"})
     assert found == {"query": "b", "authorization": None, "x-key": "a", "cookie": "session=c"}
 
 

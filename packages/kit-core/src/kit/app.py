@@ -200,6 +200,11 @@ class Kit(ASGIApplication, Generic[B, V]):
         return ErrorHandlers.find_validation_status(self._state.error_handlers) or 400
 
     @property
+    def body_limits(self) -> Mapping[str, int]:
+        """The limits of request bodies that differ from the defaults, by name; see `Limits`."""
+        return self._state.limits.of_bodies
+
+    @property
     def get(self) -> Verb[Self, B, V]:
         """Registers handlers for GET and HEAD; see `Verb`."""
         return Verb(self, self._registrations, "GET", "get")

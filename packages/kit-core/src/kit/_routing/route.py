@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,15 @@ class Route(RouterRoute):
     def validation_status(self) -> int | None:
         """The status of validation errors in the inner apps; None if the outermost decides."""
         return ErrorHandlers.find_validation_status(self.error_handlers)
+
+    @property
+    def body_limits(self) -> Mapping[str, int]:
+        """The limits of request bodies that inner apps set."""
+        found: dict[str, int] = {}
+        for each in self.limits:
+            for name, most in each.of_bodies.items():
+                found[name] = min(most, found.get(name, most))
+        return found
 
     @property
     def error_format(self) -> ErrorFormat | None:

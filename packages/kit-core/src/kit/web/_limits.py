@@ -68,6 +68,13 @@ class Limits(Struct, frozen=True):
         own = {name: getattr(self, name) for name in type(self).__struct_fields__}
         return {name: limit for name, limit in own.items() if limit != getattr(default, name)}
 
+    @property
+    def of_bodies(self) -> dict[str, int]:
+        """The limits of bodies that differ from the default, except those set to None."""
+        changes = self.changes
+        found = {name: changes.get(name) for name in LIMITS}
+        return {name: limit for name, limit in found.items() if limit is not None}
+
     def but(self, **changes: int | None) -> Limits:
         """Returns these limits with some of them changed."""
         kind = type(self)

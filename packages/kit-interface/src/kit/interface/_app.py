@@ -43,6 +43,10 @@ class App(Protocol):
         """The status of validation errors, unless a route has another one."""
 
     @property
+    def body_limits(self) -> Mapping[str, int]:
+        """The limits of request bodies that were set, e.g. `max_body_size_bytes`, by name."""
+
+    @property
     def error_format(self) -> Callable[[Exception, Any], HTTPException | None] | None:
         """The function given to `format_errors`, unless a route has another one; or None."""
 

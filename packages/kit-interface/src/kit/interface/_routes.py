@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 METHOD_NAME_ALL = "ALL"
@@ -59,6 +59,11 @@ class RouterRoute:
     def validation_status(self) -> int | None:
         """The status of validation errors if the route is part of an app with its own; or None."""
         return None
+
+    @property
+    def body_limits(self) -> Mapping[str, int]:
+        """The limits of request bodies if the route is part of an app with its own; see `App`."""
+        return {}
 
     @property
     def error_format(self) -> Any:

@@ -127,6 +127,7 @@ def _check_decorated(app: App, found: AppOperations) -> None:
 def _check_chosen(found: AppOperations, ids: Collection[str], tags: Collection[str]) -> None:
     known = [each.operation["operationId"] for each in found.operations]
     for each in ids:
+        _check_is_unambiguous(found, each)
         if each not in known:
             raise ValueError(
                 f"mcp(operations=...) has {each!r:.100}, which isn't an operation of the app: "
@@ -139,6 +140,19 @@ def _check_chosen(found: AppOperations, ids: Collection[str], tags: Collection[s
                 f"mcp(tags=...) has {each!r:.100}, which no operation of the app uses: "
                 f"expected some of {', '.join(sorted(used)) or 'none, as it has no tags'}"
             )
+
+
+def _check_is_unambiguous(found: AppOperations, id: str) -> None:
+    """Rejects the name of functions that gave their operations other ids."""
+    # APPSEC: the id of one operation may be the name of another function, which may be meant.
+    named = [each for each in found.operations if id in (each.name, each.operation["operationId"])]
+    if any(each.operation["operationId"] != id for each in named):
+        choices = sorted(f"{each.operation['operationId']} ({_shown(each)})" for each in named)
+        raise ValueError(
+            f"mcp(operations=...) has {id!r:.100}, which isn't the name of one operation alone: "
+            f"expected the id of one of them, {', '.join(choices)}; "
+            "describe(operation_id=...) sets other ids"
+        )
 
 
 def _secrets(components: Mapping[str, Any]) -> frozenset[Parameter]:

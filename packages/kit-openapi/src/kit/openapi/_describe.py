@@ -18,6 +18,8 @@ __all__ = ("Problem", "describe")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _RANGES = ("default", "1XX", "2XX", "3XX", "4XX", "5XX")
+# SPEC: the characters of RFC 3986, section 2, since documentation has a URL for each operation.
+_URL_SAFE = r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]+"
 _check = OptionChecks("describe")
 
 
@@ -45,7 +47,8 @@ def describe(
             docstring.
         tags: The groups of the operation. Default: the last part of the prefix of its app, e.g.
             `books` for `app.route("/books", ...)`.
-        operation_id: Its name, unique in the document. Default: the name of the function.
+        operation_id: Its name, unique in the document. Default: the name of the function, or method
+            and path if several operations have it, e.g. `get_books_by_id`.
         responses: Responses by status (an int, `"default"`, or a range such as `"4XX"`). Each is
             the type of a body, a description, None, or a Response Object (OpenAPI 3.1.1, section
             4.8.17), in whose `content` types may stand for schemas.
@@ -63,7 +66,8 @@ def describe(
     Raises:
         TypeError: If an argument has the wrong type, or if a type is or contains a union that
             msgspec doesn't support.
-        ValueError: If a status is not valid, or a `scheme` isn't a token (RFC 9110, section 11.1).
+        ValueError: If a status is not valid, a `scheme` isn't a token (RFC 9110, section 11.1), or
+            `operation_id` can't be part of a URL.
 
     Example:
         ```python
@@ -75,10 +79,11 @@ def describe(
     for name, text in (
         ("summary", summary),
         ("description", description),
-        ("operation_id", operation_id),
     ):
         if text is not None:
             _check.text(name, text)
+    if operation_id is not None:
+        _check.text("operation_id", operation_id, _URL_SAFE, "characters of URLs, e.g. 'add_book'")
     for name, flag in (("deprecated", deprecated), ("hidden", hidden)):
         if flag is not None:
             _check.flag(name, flag)

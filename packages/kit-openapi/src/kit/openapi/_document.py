@@ -23,6 +23,8 @@ class AppOperation(NamedTuple):
         operation: The Operation Object (OpenAPI 3.1.1, section 4.8.10).
         undeclared_headers: Header parameters that the handler reads by name and nothing validates,
             in lower case. A proxy may set them.
+        name: The name of its function, or the id from `describe`; several operations may have the
+            same, and then different ids.
     """
 
     method: str
@@ -30,6 +32,7 @@ class AppOperation(NamedTuple):
     handler: Any
     operation: Mapping[str, Any]
     undeclared_headers: frozenset[str] = frozenset()
+    name: str = ""
 
 
 class AppOperations(NamedTuple):
@@ -77,7 +80,7 @@ class Documentation:
         self.base_path = "/"
         self.notes: list[str] = []
         self._document: dict[str, Any] | None = None
-        self._found: list[tuple[str, str, Any, frozenset[str]]] = []
+        self._found: list[tuple[str, str, Any, tuple[frozenset[str], str]]] = []
 
     def document(self) -> dict[str, Any]:
         """Returns the document, which is built once; `notes` then lists the omitted routes."""
@@ -89,8 +92,8 @@ class Documentation:
         """Returns the operations of the document, each with the handler of its route."""
         document = self.document()
         found = [
-            AppOperation(method, path, handler, document["paths"][path][method.lower()], headers)
-            for method, path, handler, headers in self._found
+            AppOperation(method, path, handler, document["paths"][path][method.lower()], *known)
+            for method, path, handler, known in self._found
         ]
         return AppOperations(document, found, self.notes)
 
@@ -98,16 +101,19 @@ class Documentation:
         # Imported here: not needed at startup.
         import msgspec
 
+        from ._operation_ids import name_operations
         from ._operations import find_operations
         from ._rendering import plan, render, undeclared_headers
         from ._responses import Errors
         from ._schemas import Schemas
-        from ._security import Security
+        from ._security import Security, mark_open_operations
         from ._source import forget
+        from ._tags import declare_tags
 
         self.notes.clear()
         self._found.clear()
         operations = find_operations(self.app, self.base_path, self.notes)
+        name_operations(operations, self.notes)
         codecs = self.app.codecs
         schemas = Schemas(codecs)
         errors = Errors(self.errors, schemas)
@@ -121,17 +127,20 @@ class Documentation:
             methods = paths.setdefault(operation.shown.path, {})
             methods[operation.method.lower()] = render(each, schemas)
             headers = undeclared_headers(each, schemas)
-            self._found.append((operation.method, operation.shown.path, operation.handler, headers))
+            found = (operation.method, operation.shown.path, operation.handler)
+            self._found.append((*found, (headers, operation.name)))
         self.notes += schemas.notes
         components = {
             "schemas": schemas.keep(paths),
             "securitySchemes": dict(sorted(security.schemes.items())),
         }
+        mark_open_operations(paths)
         document: dict[str, Any] = {"openapi": VERSION, "info": self.info}
-        if self.servers:
-            document["servers"] = self.servers
-        if self.tags:
-            document["tags"] = self.tags
+        # SPEC: OpenAPI 3.1.1 section 4.8.1: the default, which linters require to be written.
+        document["servers"] = self.servers or [{"url": "/"}]
+        tags = declare_tags(self.tags, paths)
+        if tags:
+            document["tags"] = tags
         document["paths"] = paths
         used = {name: value for name, value in components.items() if value}
         if used:

@@ -8,15 +8,17 @@ deep. Anything unknown is left out.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from types import FunctionType, GenericAlias
 from typing import Any
 
-from kit.interface import HTTPException, ProblemError
+from kit.http.media_types import media_type as media_type_of
+from kit.interface import HTTPException
 from kit.interface.metadata import Facts, get_facts
 
 from ._catching import Catchers, is_caught, nodes_in_try
+from ._raised import Raised, find_raised
 from ._source import (
     UNKNOWN,
     Tree,
@@ -43,22 +45,8 @@ _ANSWERS: dict[str, tuple[int, str | None]] = {
 # The names of contexts and requests.
 _CONTEXTS = {"c", "ctx", "context"}
 _REQUESTS = {"req", "request"}
+_RAW = ("text", "bytes", "array_buffer", "blob")
 _OF_TARGETS = {"param": "param", "query": "query", "queries": "query", "header": "header"}
-
-
-@dataclass
-class Raised:
-    """A raised response.
-
-    Attributes:
-        message: Its message; empty if unknown.
-        is_problem: Whether it is a problem document.
-        kind: The type of its body, if the exception class defines it.
-    """
-
-    message: str = ""
-    is_problem: bool = False
-    kind: Any = UNKNOWN
 
 
 @dataclass
@@ -88,23 +76,30 @@ class HandlerSource:
         raised: Raised responses by status.
         answers: Responses created by the context: a mapping of status (None if unknown) to media
             types.
+        results: The statuses of returned values other than None that aren't such responses, which
+            a typed endpoint sends as its result; None if one is unknown.
         by_alias: The values of `by_alias` in calls of `c.json`, by status; None if there is none.
         is_complete: Whether every `return` is such a response.
         status: The status of a response that is created without one; None if it is unknown.
         parameters: The values that it reads by name.
         json: The type of the JSON body; `UNKNOWN` if it isn't read.
         form: Whether it reads a form.
+        raw: Whether it reads the body as text or bytes.
+        limits: The names of limits that it sets for a form.
         can_fail: Whether an invalid body raises an error that leaves the handler.
     """
 
     raised: dict[int, Raised] = field(default_factory=dict)
     answers: dict[int | None, set[str | None]] = field(default_factory=dict)
+    results: set[int | None] = field(default_factory=set)
     by_alias: dict[int | None, set[bool | None]] = field(default_factory=dict)
     is_complete: bool = True
     status: int | None = 200
     parameters: list[Parameter] = field(default_factory=list)
     json: Any = UNKNOWN
     form: bool = False
+    raw: bool = False
+    limits: set[str] = field(default_factory=set)
     can_fail: bool = False
 
 
@@ -177,17 +172,17 @@ class _Reader:
     def _read_returns(self, tree: Tree, function: FunctionType, depth: int) -> None:
         if depth:
             return
-        statuses = _statuses(tree, function, 200)
+        statuses = _statuses(tree, function, {200})
         self._handler_source.status = statuses.last
         returned = _returned(tree, statuses)
         if not returned and not any(isinstance(each, ast.Raise) for each in own_nodes(tree)):
             self._handler_source.is_complete = False
-        for node, status in returned:
-            if not self._add_answer(node, function, 0, status):
+        for node, before in returned:
+            if not self._add_answer(node, function, 0, before):
                 self._handler_source.is_complete = False
 
     def _add_answer(
-        self, node: ast.expr | None, function: FunctionType, depth: int, status: Status
+        self, node: ast.expr | None, function: FunctionType, depth: int, statuses: Set[Status]
     ) -> bool:
         """Adds the response of a returned expression; returns whether it is known.
 
@@ -195,29 +190,29 @@ class _Reader:
             node: The expression.
             function: The function that returns it.
             depth: How many calls away from the handler it is.
-            status: The status of a response that is created without one.
+            statuses: The statuses that a response created without one may have.
         """
         if isinstance(node, ast.Await):
             node = node.value
         if isinstance(node, ast.IfExp):
-            parts = [
-                self._add_answer(each, function, depth, status) for each in (node.body, node.orelse)
-            ]
+            choices = (node.body, node.orelse)
+            parts = [self._add_answer(each, function, depth, statuses) for each in choices]
             return all(parts)
-        if not isinstance(node, ast.Call):
-            return False
-        if isinstance(node.func, ast.Attribute) and _is_context(node.func.value, function):
-            return self._add_own_answer(node, node.func.attr, function, status)
-        called = _find_function(node, function)
+        call = node if isinstance(node, ast.Call) else None
+        if call and isinstance(call.func, ast.Attribute) and _is_context(call.func.value, function):
+            return self._add_own_answer(call, call.func.attr, function, statuses)
+        called = None if call is None else _find_function(call, function)
         tree = parse_source(called) if called is not None and depth < DEEPEST else None
         if tree is None or called is None:
+            if node is not None and not (isinstance(node, ast.Constant) and node.value is None):
+                self._handler_source.results |= statuses
             return False
-        returned = _returned(tree, _statuses(tree, called, status))
+        returned = _returned(tree, _statuses(tree, called, statuses))
         known = [self._add_answer(each, called, depth + 1, own) for each, own in returned]
         return bool(known) and all(known)
 
     def _add_own_answer(
-        self, call: ast.Call, name: str, function: FunctionType, default: Status
+        self, call: ast.Call, name: str, function: FunctionType, default: Set[Status]
     ) -> bool:
         if name == "not_found":
             self._handler_source.raised.setdefault(404, Raised())
@@ -226,30 +221,49 @@ class _Reader:
             return False
         position, media_type = _ANSWERS[name]
         node = argument(call, position, "status")
-        status: Any = 302 if name == "redirect" else default
-        if node is not None:
-            given = evaluate_node(node, function)
-            status = status if given is None else given
-        if argument(call, position + 1, "headers") is not None and name != "json":
-            media_type = None
-        known = int(status) if isinstance(status, int) else None
-        self._handler_source.answers.setdefault(known, set()).add(media_type)
-        if name == "json":
-            by_alias = evaluate_node(argument(call, position + 2, "by_alias"), function)
-            own = by_alias if isinstance(by_alias, bool) else None
-            self._handler_source.by_alias.setdefault(known, set()).add(own)
+        statuses: Set[Status] = {302} if name == "redirect" else default
+        given = None if node is None else evaluate_node(node, function)
+        if given is not None:
+            statuses = {int(given) if isinstance(given, int) else None}
+        headers = argument(call, position + 1, "headers")
+        if headers is not None and name != "json":
+            media_type = _find_media_type(headers, media_type)
+        for status in statuses:
+            self._handler_source.answers.setdefault(status, set()).add(media_type)
+            if name == "json":
+                by_alias = evaluate_node(argument(call, position + 2, "by_alias"), function)
+                own = by_alias if isinstance(by_alias, bool) else None
+                self._handler_source.by_alias.setdefault(status, set()).add(own)
         return True
 
 
-def _returned(tree: Tree, statuses: Statuses) -> list[tuple[ast.expr | None, Status]]:
-    """Returns the returned expressions, each with the status that was set before."""
+def _find_media_type(headers: ast.expr, default: str | None) -> str | None:
+    """Returns the media type that headers set, or None if it is unknown.
+
+    Args:
+        headers: The expression of the headers.
+        default: The media type without them.
+    """
+    if not isinstance(headers, ast.Dict):
+        return None
+    for key, value in zip(headers.keys, headers.values, strict=True):
+        if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+            return None
+        if key.value.lower() == "content-type":
+            text = value.value if isinstance(value, ast.Constant) else None
+            return media_type_of(text) if isinstance(text, str) else None
+    return default
+
+
+def _returned(tree: Tree, statuses: Statuses) -> list[tuple[ast.expr | None, Set[Status]]]:
+    """Returns the returned expressions, each with the statuses that may have been set before."""
     if isinstance(tree, ast.Lambda):
-        return [(tree.body, statuses.last)]
+        return [(tree.body, statuses.all)]
     found = [node for node in own_nodes(tree) if isinstance(node, ast.Return)]
     return [(node.value, statuses.at(node)) for node in found]
 
 
-def _statuses(tree: Tree, function: FunctionType, first: Status) -> Statuses:
+def _statuses(tree: Tree, function: FunctionType, first: Set[Status]) -> Statuses:
     def find_status(call: ast.Call) -> Status:
         called = call.func
         if not (isinstance(called, ast.Attribute) and called.attr == "status"):
@@ -275,78 +289,11 @@ def _read_node(
 def _add_raised(
     reading: HandlerSource, node: ast.expr, function: FunctionType, catchers: Catchers
 ) -> None:
-    call = node if isinstance(node, ast.Call) else None
-    kind = evaluate_node(call.func if call else node, function)
-    if not (isinstance(kind, type) and issubclass(kind, HTTPException)):
-        return
-    if is_caught(kind, catchers):
-        return
-    found = _declared(kind)
-    if found is None and call is not None and _takes_status(kind):
-        found = _called(call, kind, function)
-    for status, raised in (found or {}).items():
+    for status, raised in find_raised(node, function, catchers).items():
         # The first text counts; a problem document is more specific than a text.
         old = reading.raised.setdefault(status, raised)
         if raised.is_problem and not old.is_problem:
             reading.raised[status] = raised
-
-
-def _declared(kind: type[HTTPException]) -> dict[int, Raised] | None:
-    """Returns the response of an exception class: from facts, `status`, or its `__init__`."""
-    is_problem = issubclass(kind, ProblemError)
-    facts = get_facts(kind)
-    if facts.responses:
-        return {
-            status: Raised(each, is_problem)
-            if isinstance(each, str)
-            else Raised(_find_text(kind), is_problem, UNKNOWN if each is None else each)
-            for status, each in facts.responses.items()
-        }
-    status = vars(kind).get("status", getattr(kind, "status", None))
-    if isinstance(status, int):
-        return {int(status): Raised(_find_text(kind), is_problem)}
-    for each in kind.__mro__:
-        if each in (HTTPException, ProblemError):
-            return None
-        constructor = vars(each).get("__init__")
-        tree = parse_source(constructor)
-        for call in ast.walk(tree) if tree is not None else ():
-            if isinstance(call, ast.Call) and _is_super_init(call):
-                found = _called(call, kind, constructor, _find_text(kind))
-                if found is not None:  # otherwise, a base class may define it
-                    return found
-    return None
-
-
-def _takes_status(kind: type) -> bool:
-    """Returns whether the first argument of an exception is its status, as in HTTPException."""
-    code = getattr(getattr(kind, "__init__", None), "__code__", None)
-    return code is not None and code.co_varnames[1:2] == ("status",)
-
-
-def _find_text(kind: type) -> str:
-    from ._docstrings import parse
-
-    doc = vars(kind).get("__doc__")
-    return parse(doc).summary if isinstance(doc, str) else ""
-
-
-def _is_super_init(call: ast.Call) -> bool:
-    return (
-        isinstance(call.func, ast.Attribute)
-        and call.func.attr == "__init__"
-        and isinstance(call.func.value, ast.Call)
-        and getattr(call.func.value.func, "id", "") == "super"
-    )
-
-
-def _called(call: ast.Call, kind: type, function: Any, text: str = "") -> dict[int, Raised] | None:
-    status = evaluate_node(argument(call, 0, "status"), function)
-    if not isinstance(status, int):
-        return None
-    is_problem = issubclass(kind, ProblemError)
-    message = evaluate_node(argument(call, 1, "title" if is_problem else "message"), function)
-    return {int(status): Raised(text or (message if isinstance(message, str) else ""), is_problem)}
 
 
 def _add_read(
@@ -375,7 +322,10 @@ def _add_read(
         reading.can_fail = reading.can_fail or can_fail
     elif called.attr in ("form_data", "parse_body"):
         reading.form = True
+        reading.limits |= {each.arg for each in call.keywords if each.arg is not None}
         reading.can_fail = reading.can_fail or can_fail
+    elif called.attr in _RAW:
+        reading.raw = True
 
 
 def _is_context(node: ast.expr, function: FunctionType) -> bool:

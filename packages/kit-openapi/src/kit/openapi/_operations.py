@@ -37,8 +37,10 @@ class Operation:
         facts: The facts of the middleware that covers it, outermost first, and of the handler.
         described: Their descriptions from `describe`; the handler's description takes precedence.
         id: The operation id.
+        name: The id that it would have if no other operation had the same name.
         validation_status: The status of validation errors.
         error_type: The type of the bodies of other errors, or `UNKNOWN`.
+        body_limits: The names of the limits of bodies that were set.
     """
 
     method: str
@@ -50,12 +52,14 @@ class Operation:
     function: Any = None
     described: dict[str, Any] = field(default_factory=dict)
     id: str = ""
+    name: str = ""
     validation_status: int = 400
     error_type: Any = UNKNOWN
+    body_limits: frozenset[str] = frozenset()
 
 
 def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
-    """Finds the operations of an app, in order of registration.
+    """Finds the operations of an app, in order of registration, without ids.
 
     Args:
         app: The app.
@@ -86,8 +90,8 @@ def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operatio
                 if not operation.described.get("hidden"):
                     operation.validation_status = route.validation_status or app.validation_status
                     operation.error_type = _error_type(route.error_format or app.error_format)
+                    operation.body_limits = frozenset({*app.body_limits, *route.body_limits})
                     found.append(operation)
-    _name_operations(found)
     return found
 
 
@@ -191,23 +195,3 @@ def _clash(operation: Operation, earlier: RouterRoute) -> str:
         f"{shown} is left out: OpenAPI can't distinguish it from {operation.method} "
         f"{earlier.path}, which differs only in its parameters"
     )
-
-
-def _name_operations(operations: list[Operation]) -> None:
-    """Assigns ids to operations. A later one without a name never changes the id of another."""
-    taken: set[str] = set()
-    # Operations with a name from `describe` come first, and keep their names.
-    for operation in sorted(operations, key=lambda each: "operation_id" not in each.described):
-        method, words = operation.method.lower(), operation.template.words
-        name = getattr(operation.function, "__name__", "")
-        name = name if name.isidentifier() else f"{method}_{words}"
-        name = operation.described.get("operation_id", name)
-        choices = [name, f"{name}_{method}", f"{name}_{method}_{words}"]
-        free = next((each for each in choices if each not in taken), None)
-        number = 2
-        while free is None:
-            candidate = f"{choices[-1]}_{number}"
-            free = None if candidate in taken else candidate
-            number += 1
-        operation.id = free
-        taken.add(free)

@@ -14,11 +14,12 @@ from kit.authoring.models import check_union, find_model
 from kit.interface.metadata import Facts
 
 from ._docstrings import Docstring, parse
+from ._files import describe_body, describe_file, describe_unknown, has_base64, is_file
 from ._handler_source import HandlerSource, Parameter, read
 from ._names import by_name, header_names, named_fields
 from ._operations import Operation
 from ._responses import JSON, Errors, ResponseDescription, find_responses, with_slots
-from ._schemas import REQUEST, Schema, Schemas, file_schema, is_json, iterate_fields, without_null
+from ._schemas import REQUEST, Schema, Schemas, is_json, iterate_fields, without_null
 from ._security import Security
 from ._source import UNKNOWN
 from ._streams import describe_items
@@ -93,7 +94,7 @@ def plan(
 def render(pending: PendingOperation, schemas: Schemas) -> dict[str, Any]:
     """Writes an operation, once all schemas are known."""
     operation, described = pending.operation, pending.operation.described
-    name = operation.id.replace("_", " ").strip()
+    name = operation.name.replace("_", " ").strip()
     description = described.get("description", pending.said.description)
     written: dict[str, Any] = {
         "tags": described.get("tags", _tags(operation.base_path)),
@@ -120,11 +121,11 @@ def _tags(base_path: str) -> list[str]:
 
 def _response(answer: ResponseDescription, schemas: Schemas) -> dict[str, Any]:
     if answer.raw is not None:
-        return {"description": answer.description, **_without_slots(answer.raw, schemas)}
+        return {**_without_slots(answer.raw, schemas), "description": answer.description}
     written: dict[str, Any] = {"description": answer.description}
     if answer.content:
         written["content"] = {
-            media_type: {}
+            media_type: describe_unknown(media_type)
             if slot is None
             else {"schema": _unite([slot, *answer.others.get(media_type, ())], schemas)}
             for media_type, slot in answer.content.items()
@@ -145,19 +146,31 @@ def _without_slots(value: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]
     copied = dict(value)
     if "content" in copied:
         copied["content"] = {
-            media_type: describe_items(media_type, _with_schemas(each, schemas))
+            media_type: describe_items(media_type, _with_schemas(media_type, each, schemas))
             for media_type, each in copied["content"].items()
         }
     return copied
 
 
-def _with_schemas(described: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
-    return {
-        key: schemas.get(value)
-        if key in ("schema", "itemSchema") and isinstance(value, int)
-        else value
-        for key, value in described.items()
-    }
+def _with_schemas(
+    media_type: str, described: Mapping[str, Any], schemas: Schemas
+) -> dict[str, Any]:
+    written = dict(described)
+    if isinstance(written.get("schema"), int):
+        written["schema"] = _schema_of_body(media_type, written["schema"], schemas)
+    if isinstance(written.get("itemSchema"), int):
+        written["itemSchema"] = schemas.get(written["itemSchema"])
+    return written
+
+
+def _schema_of_body(media_type: str, number: int, schemas: Schemas) -> Schema:
+    """Returns the schema of a type in a body of a media type."""
+    schema = schemas.get(number)
+    if media_type != _MULTIPART:
+        return describe_body(media_type, schema)
+    if not any(has_base64(each) for _, each, _ in iterate_fields(schemas.resolved(schema))):
+        return schema  # a component that is right, and has a name in clients
+    return _form(schema, schemas, is_plain=find_model(schemas.kind(number)) is None)[0]
 
 
 # --- Parameters -------------------------------------------------------------------------------
@@ -406,30 +419,9 @@ def _form(schema: Schema, schemas: Schemas, *, is_plain: bool) -> tuple[Schema, 
     """Returns the schema of a form, and whether it has files; bytes are files as well."""
     whole = schemas.resolved(schema)
     fields = {
-        name: _file_field(_as_text(each, schemas, is_plain=is_plain))
+        name: describe_file(_as_text(each, schemas, is_plain=is_plain))
         for name, each, _ in iterate_fields(whole)
     }
     if fields != dict(whole.get("properties", {})):
         schema = {**whole, "properties": fields}
-    return schema, any(map(_is_file, fields.values()))
-
-
-def _file_field(schema: Schema) -> Schema:
-    if schema.get("contentEncoding") == "base64" or (
-        schema.get("format") == "binary" and schema.get("type") == "string"
-    ):
-        described = {"description": schema["description"]} if "description" in schema else {}
-        return {**described, **file_schema()}
-    if isinstance(schema.get("items"), dict):
-        return {**schema, "items": _file_field(schema["items"])}
-    if "anyOf" in schema:
-        return {**schema, "anyOf": [_file_field(each) for each in schema["anyOf"]]}
-    return schema
-
-
-def _is_file(schema: Schema) -> bool:
-    parts = [schema, schema.get("items"), *schema.get("anyOf", ())]
-    found = [each for each in parts if isinstance(each, dict)]
-    return any(
-        each.get("format") == "binary" or (each is not schema and _is_file(each)) for each in found
-    )
+    return schema, any(map(is_file, fields.values()))

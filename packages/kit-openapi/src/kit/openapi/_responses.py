@@ -4,20 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
-from dataclasses import dataclass, field
+from copy import copy, deepcopy
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
-import msgspec
-
-from kit.authoring.models import check_union
 from kit.interface import ValidationProblem
 
+from ._body_limits import TOO_LARGE, may_exceed_limits, may_have_body
 from ._describe import Problem
 from ._docstrings import Docstring
 from ._handler_source import HandlerSource
 from ._operations import Operation
+from ._results import find_returned_type, is_typed, key_of, list_result_statuses
 from ._schemas import RESPONSE, Mode, Schemas
 from ._source import UNKNOWN
 
@@ -112,12 +111,15 @@ def find_responses(
     for facts in operation.facts:
         mode = _mode_of_results(facts.others.get("typed_result"))
         for status, value in facts.responses.items():
+            if status == TOO_LARGE and not may_have_body(operation, reading):
+                continue
             own = operation.validation_status if value is ValidationProblem else status
             _add_fact(found, own, value, errors, schemas, mode)
-    if 200 in operation.facts[-1].responses and reading.status != 200:  # of the handler itself
-        found[_key(reading.status)] = found.pop("200")
+    _place_result(found, operation, reading)
     _add_malformed(found, operation, errors)
     _add_reads(found, operation, reading, errors)
+    if may_exceed_limits(operation, reading):
+        _add(found, str(TOO_LARGE), errors.answer("The body is too large"))
     for status, raised in reading.raised.items():
         answer = errors.answer(raised.message, raised.kind, is_problem=raised.is_problem)
         _add(found, str(status), answer)
@@ -294,52 +296,41 @@ def _add_own(
     reading: HandlerSource,
     schemas: Schemas,
 ) -> None:
-    returned = _returned(operation.function)
+    returned = find_returned_type(operation.function)
     if returned is not None:
-        found[_key(reading.status)] = ResponseDescription(
+        found[key_of(reading.status)] = ResponseDescription(
             "", {JSON: schemas.ask(returned, RESPONSE)}
         )
         return
+    if not is_typed(operation):  # otherwise, they are there
+        _add_answers(found, reading)
+    if not reading.is_complete:
+        # Some of its responses are unknown, so their bodies aren't described.
+        found.setdefault(key_of(reading.status), ResponseDescription()).content.clear()
+
+
+def _place_result(
+    found: dict[str, ResponseDescription], operation: Operation, reading: HandlerSource
+) -> None:
+    """Moves the result of a handler to the statuses that it sets, and adds its other responses."""
+    facts = operation.facts[-1]
+    if 200 in facts.responses and facts.others.get("typed_status") is None:
+        result = found.pop("200")
+        for status in list_result_statuses(operation, reading):
+            own = replace(result, content=dict(result.content), others=deepcopy(result.others))
+            found[key_of(status)] = own
+    if is_typed(operation):
+        _add_answers(found, reading)
+
+
+def _add_answers(found: dict[str, ResponseDescription], reading: HandlerSource) -> None:
+    """Adds the responses that the source creates by methods of the context."""
     for status, media_types in reading.answers.items():
-        key = _key(status)
         answer = ResponseDescription()
         if None not in media_types and status not in _NO_CONTENT:
             for media_type in sorted(each for each in media_types if each):
                 answer.content[media_type] = None
-        _add(found, key, answer)
-    if not reading.is_complete:
-        # Some of its responses are unknown, so their bodies aren't described.
-        found.setdefault(_key(reading.status), ResponseDescription()).content.clear()
-
-
-def _key(status: int | None) -> str:
-    return "default" if status is None else str(status)
-
-
-def _returned(function: Any) -> Any:
-    """Returns the return annotation of a function, unless it is a response."""
-    try:
-        hint = get_type_hints(function, include_extras=True).get("return")
-    except Exception:
-        return None
-    kinds = [each for each in (get_args(hint) or (hint,)) if each is not type(None)]
-    if hint in (None, Any) or not kinds or any(map(_is_response_type, kinds)):
-        return None
-    try:
-        check_union(hint)
-        msgspec.inspect.type_info(hint)
-    except Exception:
-        return None
-    return hint
-
-
-def _is_response_type(kind: Any) -> bool:
-    origin = getattr(kind, "__origin__", kind)
-    return (
-        not isinstance(origin, type)
-        or all(hasattr(origin, name) for name in ("status", "headers", "body_used"))
-        or hasattr(origin, "__await__")
-    )
+        _add(found, key_of(status), answer)
 
 
 def _is_problem(kind: Any) -> bool:

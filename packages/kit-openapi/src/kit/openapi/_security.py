@@ -72,6 +72,20 @@ class Security:
         return {name: []}
 
 
+def mark_open_operations(paths: Mapping[str, Mapping[str, Any]]) -> None:
+    """Says of operations without a guard that they are open, if others have one.
+
+    The default is the same, but linters and scanners take it for an omission.
+
+    Args:
+        paths: The Paths Object; changed in place.
+    """
+    operations = [operation for item in paths.values() for operation in item.values()]
+    if any(each.get("security") for each in operations):
+        for each in operations:
+            each.setdefault("security", [])
+
+
 def _name(scheme: Mapping[str, Any]) -> str:
     name = scheme.get("scheme") or scheme.get("name") or scheme["type"]
     return _NOT_IN_NAMES.sub("_", str(name)).strip("_") or "key"

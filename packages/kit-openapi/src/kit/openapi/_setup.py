@@ -53,7 +53,7 @@ def openapi(
             etc. Default: the title `API`, the version `0.1.0`.
         servers: Server Objects, e.g. `[{"url": "https://api.example.com"}]`. Default: the URL that
             served the document, including the prefixes of proxies.
-        tags: Tag Objects, for their order and descriptions.
+        tags: Tag Objects, for their order and descriptions. Other tags of operations follow.
         path: Path of the document.
         docs: Path of the page; None for no page.
         ui: The tool that shows the document: `swagger` or `scalar`.
@@ -215,9 +215,8 @@ class _ServedDocument:
         import msgspec  # here, since it isn't needed at startup
 
         document = self._documented.document()
-        if prefix and "servers" not in document:
-            first = {name: document[name] for name in ("openapi", "info")}
-            document = {**first, "servers": [{"url": prefix}], **document}
+        if prefix and not self._documented.servers:
+            document = {**document, "servers": [{"url": prefix}]}
         body = msgspec.json.encode(document)
         return body, entity_tag(body)
 

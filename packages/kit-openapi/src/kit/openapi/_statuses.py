@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 
 Status = int | None
@@ -16,34 +16,42 @@ class Statuses:
 
     Args:
         body: The statements of the function.
-        first: The status at its start.
+        first: The statuses that may be set at its start.
         find_status: Returns the argument of `c.status()`, or None if it is unknown; raises a
             LookupError for other calls.
     """
 
     def __init__(
-        self, body: Sequence[ast.stmt], first: Status, find_status: Callable[[ast.Call], Status]
+        self,
+        body: Sequence[ast.stmt],
+        first: Set[Status],
+        find_status: Callable[[ast.Call], Status],
     ) -> None:
         self._status_of = find_status
-        self._found: dict[int, Status] = {}
+        self._found: dict[int, Set[Status]] = {}
         self._first = first
-        self._ends(body, {first})
+        self._ends(body, set(first))
 
-    def at(self, node: ast.Return) -> Status:
-        """Returns the status at a `return`."""
+    def at(self, node: ast.Return) -> Set[Status]:
+        """Returns the statuses that may be set at a `return`."""
         return self._found.get(id(node), self._first)
+
+    @property
+    def all(self) -> Set[Status]:
+        """The statuses that may be set at any of them."""
+        return set().union(*self._found.values()) or self._first
 
     @property
     def last(self) -> Status:
         """The status at all of them, or None if they differ."""
-        found = set(self._found.values()) or {self._first}
-        return found.pop() if len(found) == 1 else None
+        found = self.all
+        return next(iter(found)) if len(found) == 1 else None
 
     def _ends(self, body: Sequence[ast.stmt], before: set[Status]) -> set[Status]:
         """Returns the statuses that may be set after statements; none if they never end."""
         for statement in body:
             if isinstance(statement, ast.Return):
-                self._found[id(statement)] = before.copy().pop() if len(before) == 1 else None
+                self._found[id(statement)] = set(before)
             if isinstance(statement, ast.Return | ast.Raise) or not before:
                 return set()
             blocks = [*_blocks(statement)]

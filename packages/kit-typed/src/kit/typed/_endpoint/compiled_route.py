@@ -223,6 +223,8 @@ class CompiledRoute:
             responses[400] = ValidationProblem
         responses.update(self._describe_results())
         attach(handler, typed_result=self._result.options.given)
+        if self._result.status is not None:  # whatever status the context has
+            attach(handler, typed_status=self._result.status)
         raw_types = [each for each in resolution.raw_bodies if each.media_types]
         if raw_types or validates.keys() & {"json", "form"}:
             responses[415] = Problem
