@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -275,7 +275,7 @@ def _add_reads(
         return
     if reading.json not in (UNKNOWN, Any):
         _add(found, "400", errors.answer("", ValidationProblem))
-    elif reading.json is Any or reading.form:
+    if reading.json is not UNKNOWN or reading.form:  # which may be malformed
         _add(found, "400", errors.answer(""))
 
 
@@ -288,6 +288,10 @@ def _add_success(
     described = operation.described.get("responses", {})
     if not any(str(status)[0] in "23" for status in [*found, *described]):
         _add_own(found, operation, reading, schemas)
+    elif not is_typed(operation):
+        # Who describes the result still sends clients elsewhere, or to what they have (304).
+        elsewhere = {each for each in reading.answers if each is not None and 300 <= each < 400}
+        _add_answers(found, reading, elsewhere)
 
 
 def _add_own(
@@ -323,9 +327,21 @@ def _place_result(
         _add_answers(found, reading)
 
 
-def _add_answers(found: dict[str, ResponseDescription], reading: HandlerSource) -> None:
-    """Adds the responses that the source creates by methods of the context."""
+def _add_answers(
+    found: dict[str, ResponseDescription],
+    reading: HandlerSource,
+    statuses: Collection[int] | None = None,
+) -> None:
+    """Adds the responses that the source creates by methods of the context.
+
+    Args:
+        found: The responses by status.
+        reading: Information from the source.
+        statuses: Which to add; None for all.
+    """
     for status, media_types in reading.answers.items():
+        if statuses is not None and status not in statuses:
+            continue
         answer = ResponseDescription()
         if None not in media_types and status not in _NO_CONTENT:
             for media_type in sorted(each for each in media_types if each):
