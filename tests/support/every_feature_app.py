@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 import every_feature_models as models
-from every_feature_models import Answer, Box, Job, Shape
+from every_feature_models import Answer, Box, Cat, Job, Shape
 from msgspec import Meta
 
 from kit import Context, HTTPException, Kit, Response
@@ -119,6 +119,20 @@ async def read_simple(
 async def read_headers(c: Context) -> Response:
     """Reads a model of headers with a validator."""
     return c.json(c.req.valid("header"))
+
+
+@parameters.get("/cookies", use=validator("cookie", models.Preferences))
+@describe(responses={200: models.Preferences})
+async def read_cookies(c: Context) -> Response:
+    """Reads a model of cookies with a validator."""
+    return c.json(c.req.valid("cookie"))
+
+
+@parameters.get("/limits", use=validator("query", models.Limits))
+@describe(responses={200: models.Limits})
+async def read_limits(c: Context) -> Response:
+    """Reads a pydantic model of a query with a validator."""
+    return c.json(c.req.valid("query"))
 
 
 @parameters.get("/by-name/:number")
@@ -394,6 +408,18 @@ async def read_union(kind: Literal["book", "text", "none"]) -> models.Book | Ans
     if kind == "none":
         return None
     return BOOKS[0] if kind == "book" else Answer("a text")
+
+
+@api.get("/holder")
+async def read_holder() -> models.Holder:
+    """Returns a Struct with a pydantic model in it."""
+    return models.Holder(models.Item(name="a"), "b")
+
+
+@api.get("/mixed/:kind")
+async def read_mixed(kind: Literal["cat", "circle"]) -> Cat | models.Circle:
+    """Returns a pydantic model or a Struct."""
+    return Cat(kind="cat") if kind == "cat" else models.Circle(3)
 
 
 @api.get("/shapes")

@@ -182,6 +182,13 @@ class Owner(pydantic.BaseModel):
     pet: Annotated[Cat | Dog, pydantic.Field(discriminator="kind")]
 
 
+class Holder(Struct):
+    """A Struct with a pydantic model in it."""
+
+    item: Item
+    note: str = ""
+
+
 # --- Parts of requests ------------------------------------------------------------------------
 
 
@@ -222,6 +229,19 @@ class Trace(Struct):
     """Headers of a request."""
 
     x_trace: Annotated[str, Meta(max_length=20, pattern="^[a-z]*$")] = ""
+
+
+class Preferences(Struct):
+    """Cookies of a request."""
+
+    theme: Literal["light", "dark"]
+
+
+class Limits(pydantic.BaseModel):
+    """A query."""
+
+    limit: int = pydantic.Field(default=10, ge=1, le=100, description="How many at most.")
+    order: Literal["asc", "desc"] = "asc"
 
 
 class Login(Struct):

@@ -71,6 +71,8 @@ PARAMETERS = [
         f"/parameters/simple?q=dune&ids={SERIAL}&is_new=true&at=2026-01-02T03:04:05Z&rank=2",
     ),
     Asked("GET", "/parameters/headers", 200, {"headers": {"x-trace": "abc"}}),
+    Asked("GET", "/parameters/cookies", 200, {"headers": {"cookie": "theme=dark"}}),
+    Asked("GET", "/parameters/limits?limit=5&order=desc"),
     Asked("GET", "/parameters/by-name/3?factor=2&word=a&word=b"),
     Asked("GET", "/parameters/by-name/42", 409),
 ]
@@ -120,6 +122,9 @@ RESULTS = [
     Asked("GET", "/results/union/book"),
     Asked("GET", "/results/union/text"),
     Asked("GET", "/results/union/none", 204),
+    Asked("GET", "/results/holder"),
+    Asked("GET", "/results/mixed/cat"),
+    Asked("GET", "/results/mixed/circle"),
     Asked("GET", "/results/shapes"),
     Asked("DELETE", "/results/nothing/1", 204),
     Asked("GET", "/results/pair"),
