@@ -69,7 +69,8 @@ def test_each_operation_has_a_request() -> None:
     documented = {
         operation["operationId"]
         for methods in DOCUMENT["paths"].values()
-        for operation in methods.values()
+        for method, operation in methods.items()
+        if not method.startswith("x-")  # QUERY, an extension in OpenAPI 3.1
     }
     assert documented - asked == set()
 

@@ -49,7 +49,8 @@ def test_collection(
 ) -> None:
     requests = [*read_requests(convert(documents[name], tmp_path)["item"])]
     paths = json.loads(documents[name].read_text())["paths"]
-    assert len(requests) == sum(len(methods) for methods in paths.values())
+    documented = [method for methods in paths.values() for method in methods]
+    assert len(requests) == len([each for each in documented if not each.startswith("x-")])
     refused = {}
     with httpx.Client(base_url=urls[name], timeout=30) as client:
         for each in requests:
