@@ -261,6 +261,15 @@ def litestar_page() -> Pair:
     )
 
 
+def asgi_session(app: Any) -> Any:
+    """The session of Starlette in a Kit app."""
+    from starlette.middleware.sessions import SessionMiddleware
+
+    from kit.asgi import asgi_middleware
+
+    return asgi_middleware(SessionMiddleware, secret_key="s3cret")
+
+
 def some_of_two(app: Any) -> Any:
     """Bearer or basic authentication, of which the second succeeds."""
     from kit.basic_auth import basic_auth
@@ -428,6 +437,14 @@ def rows() -> tuple[Row, ...]:
     }
     hosts = ["localhost", "*.example.com"]
     return (
+        Row(
+            "asgi-middleware",
+            plain,
+            {
+                KIT: kit(asgi_session),
+                STARLETTE: starlette("sessions.SessionMiddleware", secret_key="s3cret"),
+            },
+        ),
         Row("logger", plain, {KIT: kit(made_by("logger", "logger", lambda line: None))}),
         Row("cors, any origin", cross, of_all_origins),
         Row("cors, an origin", cross, of_some_origins),

@@ -38,6 +38,7 @@ READMES = (
 )
 # Pages with code that other tests follow.
 FOLLOWED_BY = {
+    "docs/clients.md": "tests/clients/test_clients_page.py",
     "docs/publish-middleware.md": "tests/docs/test_docs_projects.py",
     "docs/publish-router.md": "tests/docs/test_docs_projects.py",
     "examples/plugin-middleware/README.md": "tests/packaging/test_plugin_middleware.py",

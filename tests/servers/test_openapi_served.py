@@ -29,9 +29,12 @@ BOOKSHELF = ROOT / "examples" / "bookshelf"
 
 PAGES = '''
 import asyncio
+from collections.abc import AsyncIterator
 
 from kit import Context, Kit, Response
 from kit.openapi import openapi
+from kit.typed import typed
+from msgspec import Struct
 
 app = Kit()
 STRICT = (
@@ -62,72 +65,35 @@ for ui in ("swagger", "scalar"):
     app.route(f"/{ui}", documented(Kit(), ui))
     app.route(f"/strict/{ui}", documented(Kit(), ui))
 
+
+
 # What OpenAPI 3.2 adds: operations for QUERY (RFC 10008), and schemas for the items of streams.
-SEARCH = {
-    "openapi": "3.2.0",
-    "info": {"title": "Searched", "version": "1"},
-    "paths": {
-        "/search": {
-            "query": {
-                "operationId": "search",
-                "requestBody": {
-                    "content": {
-                        "application/json": {
-                            "schema": {"type": "object", "properties": {"q": {"type": "string"}}}
-                        }
-                    }
-                },
-                "responses": {"200": {"description": "What was found"}},
-            }
-        }
-    },
-}
-STREAM = {
-    "openapi": "3.2.0",
-    "info": {"title": "Streamed", "version": "1"},
-    "paths": {
-        "/rows": {
-            "get": {
-                "operationId": "rows",
-                "responses": {
-                    "200": {
-                        "description": "Rows, one after another",
-                        "content": {
-                            "application/jsonl": {
-                                "itemSchema": {
-                                    "type": "object",
-                                    "properties": {"row": {"type": "integer"}},
-                                }
-                            }
-                        },
-                    }
-                },
-            }
-        }
-    },
-}
+class Search(Struct):
+    q: str
 
 
-async def rows(c: Context) -> Response:
-    async def made():
-        for row in range(3):
-            await asyncio.sleep(0.01)
-            yield f'{{"row": {row}}}\\n'
-
-    return c.body(made(), headers={"content-type": "application/jsonl"})
+class Row(Struct):
+    row: int
 
 
-async def search(c: Context) -> Response:
-    return c.json({"searched": c.req.method, "for": await c.req.json()})
+@typed
+async def search(search: Search) -> dict[str, str]:
+    return {"searched": "QUERY", "for": search.q}
+
+
+@typed
+async def rows() -> AsyncIterator[Row]:
+    for row in range(3):
+        await asyncio.sleep(0.01)
+        yield Row(row)
 
 
 for ui in ("swagger", "scalar"):
-    for name, document in {"query": SEARCH, "stream": STREAM}.items():
+    for name, register in {"query": lambda part: part.query("/search", search),
+                           "stream": lambda part: part.get("/rows", rows)}.items():
         part = Kit()
-        part.get("/openapi.json", lambda c, document=document: c.json(document))
-        part.on("QUERY", "/search", search)
-        part.get("/rows", rows)
-        app.route(f"/{name}/{ui}", openapi(part, ui=ui))
+        register(part)
+        app.route(f"/{name}/{ui}", openapi(part, ui=ui, version="3.2"))
 '''
 
 
@@ -392,7 +358,7 @@ def test_scalar_sends_a_request_and_shows_the_answer(
 
 
 @pytest.mark.parametrize("ui", ["swagger", "scalar"])
-@pytest.mark.parametrize(("name", "answer"), [("query", '"QUERY"'), ("stream", '"row": 2')])
+@pytest.mark.parametrize(("name", "answer"), [("query", '"QUERY"'), ("stream", '"row":2')])
 def test_page_sends_what_openapi_3_2_adds(
     offline: Browser, pages: str, ui: str, name: str, answer: str
 ) -> None:
@@ -413,7 +379,7 @@ def test_page_sends_what_openapi_3_2_adds(
     shown = wait_for(
         offline,
         f"const text = document.querySelector('{place}')?.innerText;"
-        f"return text?.includes('{answer}') ? text : null",
+        f"return text?.replaceAll(' ', '').includes('{answer}') ? text : null",
     )
     assert "200" in shown
     check_calls(offline)

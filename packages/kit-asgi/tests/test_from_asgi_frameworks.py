@@ -9,8 +9,12 @@ from typing import Any
 
 import anyio
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
-from kit import FormData, Kit
+from kit import Context, FormData, Kit, Next
 from kit.asgi import from_asgi, from_wsgi
 from kit.testing import test_client
 from kit.web import File
@@ -176,3 +180,33 @@ async def test_django_by_wsgi(django_urls: Any) -> None:
     from django.core.wsgi import get_wsgi_application
 
     await check(Kit().mount("/m", from_wsgi(get_wsgi_application())))
+
+
+# --- variables -----------------------------------------------------------------------------------
+
+
+async def show_state(request: Request) -> JSONResponse:
+    return JSONResponse(dict(request.scope["state"]))
+
+
+async def test_variables_are_in_the_state() -> None:
+    async def identify(c: Context, next: Next) -> None:
+        c.set("request_id", "r-1")
+        c.set("secret", "s")
+        await next()
+
+    app = Kit()
+    app.use("*", identify)
+    inner = Starlette(routes=[Route("/", show_state)])
+    app.mount("/m", from_asgi(inner, variables=["request_id", "user"]))
+    app.mount("/n", from_asgi(inner))
+    assert await (await app.request("/m/")).json() == {"request_id": "r-1"}
+    assert await (await app.request("/n/")).json() == {}
+
+
+def test_variables_that_are_no_names() -> None:
+    inner = Starlette()
+    with pytest.raises(TypeError, match="a list with 7"):
+        from_asgi(inner, variables=["request_id", 7])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="takes no option_handler"):
+        Kit().mount("/m", from_asgi(inner, variables=["a"]), option_handler=lambda c: [])

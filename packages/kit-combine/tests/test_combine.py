@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 import kit.combine
 from kit import Context, HTTPException, Kit, Next, Response
@@ -695,8 +696,16 @@ def test_a_fact_that_is_no_type() -> None:
 def takes_three(c: Context, next: Next, more: int) -> None: ...
 
 
+class Token(Struct):
+    text: Any
+
+
+User = Annotated[Token, "a marker"]
+
 WRONG_PARTS: list[tuple[tuple[Any, ...], str]] = [
     ((), "takes at least one middleware, but got none"),
+    ((Token,), f"takes middleware (c, next) and conditions (c), not the type {Token!r}: write Dep"),
+    ((guard, User), "takes middleware (c, next) and conditions (c), not the type typing.Annotated"),
     (("/x",), "takes middleware (c, next) and conditions (c), not '/x'"),
     ((guard, None), "takes middleware (c, next) and conditions (c), not None"),
     (([guard],), f"takes middleware (c, next) and conditions (c), not {[guard]!r}"[:100]),
@@ -732,6 +741,8 @@ def test_wrong_parts(name: str, parts: tuple[Any, ...], text: str) -> None:
         (5, TypeError, "takes a path pattern, a condition (c), or a list of them, not 5"),
         (["/x", 5], TypeError, "takes a path pattern, a condition (c), or a list of them, not"),
         (b"/x", TypeError, "takes a path pattern, a condition (c), or a list of them, not"),
+        (Token, TypeError, "takes a path pattern, a condition (c), or a list of them, not"),
+        ([User], TypeError, "takes a path pattern, a condition (c), or a list of them, not"),
         ({"/x": 1}, TypeError, "takes a path pattern, a condition (c), or a list of them, not"),
         (iter(()), ValueError, "expected at least one; without any, use the middleware itself"),
         ([], ValueError, "expected at least one; without any, use the middleware itself"),

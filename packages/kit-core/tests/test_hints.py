@@ -7,7 +7,7 @@ import dataclasses
 import gc
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -64,6 +64,8 @@ AT_REGISTRATION: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda app: app.get("/", coroutine(1)), TypeError, "coroutine, without calling it"),
     (lambda app: app.use("/api/*", Kit()), TypeError, "write app.route(path, other)"),
     (lambda app: app.get("/", View), TypeError, "not a class"),
+    (lambda app: app.use("/", Annotated[str, 1]), TypeError, "write Depends(function) for a dep"),
+    (lambda app: app.get("/", use=Annotated[str, 1]), TypeError, "write Depends(function) for"),
     (lambda app: app.use(access_log), TypeError, "write access_log(...)"),
     (lambda app: app.use(cors), TypeError, "write cors(...)"),
     (lambda app: app.get("/", use=[access_log]), TypeError, "write access_log(...)"),

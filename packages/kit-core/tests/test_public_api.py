@@ -30,7 +30,15 @@ NAMES = {
         "path_of_request",
     ),
     "kit.accepts": ("Accepted", "AcceptsOptions", "accepts"),
-    "kit.asgi": ("AsgiHandler", "WsgiApplication", "from_asgi", "from_wsgi", "to_wsgi"),
+    "kit.asgi": (
+        "AsgiHandler",
+        "AsgiMiddleware",
+        "WsgiApplication",
+        "asgi_middleware",
+        "from_asgi",
+        "from_wsgi",
+        "to_wsgi",
+    ),
     "kit.cookie": (
         "CookieOptions",
         "cookie_header",

@@ -28,6 +28,7 @@ def test_modules() -> None:
         "fields",
         "forwarded",
         "media_types",
+        "methods",
         "origins",
         "paths",
         "server_sent_events",

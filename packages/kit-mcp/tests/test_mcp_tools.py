@@ -119,6 +119,27 @@ async def test_a_tool_is_described_by_its_operation():
     }
 
 
+async def test_a_query_reads_with_a_body():
+    app = Kit()
+
+    class Search(Struct):
+        title: str
+
+    @app.query("/books")
+    @tool()
+    @typed
+    async def search(search: Search | None = None) -> dict[str, Any]:
+        return {"title": None if search is None else search.title}
+
+    mcp(app)
+    described = (await list_tools(app))["search"]
+    assert described["annotations"]["readOnlyHint"] is True
+    assert described["inputSchema"]["required"] == ["body"]  # since a QUERY has a Content-Type
+    for body, title in (({"title": "Emma"}, "Emma"), (None, None)):
+        result = await call(app, "search", {"body": body})
+        assert result["structuredContent"] == {"title": title}
+
+
 async def test_the_decorator_says_the_rest():
     app = Kit()
     said = tool(

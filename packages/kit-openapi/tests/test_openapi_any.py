@@ -17,8 +17,8 @@ from openapi_spec_validator import validate
 from kit import Context, Kit, Response
 from kit.interface import UnsupportedPathError
 from kit.openapi import build_document, describe
-from kit.openapi._client import generate
-from kit.openapi._client._writing import pascal, snake
+from kit.openapi._client._names import pascal, snake
+from kit.openapi._client.python import generate
 from kit.openapi._docstrings import parse
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -147,10 +147,12 @@ def test_little_is_imported_before_the_document_is_asked_for() -> None:
         "kit.openapi._describable",
         "kit.openapi._describe",
         "kit.openapi._document",
+        "kit.openapi._methods",
         "kit.openapi._options",
         "kit.openapi._page",
         "kit.openapi._serving",
         "kit.openapi._setup",
+        "kit.openapi._versions",
     ]
     heavy = {"ast", "click", "gzip", "hashlib", "importlib.resources", "inspect", "msgspec"}
     assert not {*added} & {*heavy, "pydantic", "tempfile", "zipfile"}

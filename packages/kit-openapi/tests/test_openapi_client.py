@@ -26,7 +26,7 @@ from kit.bearer_auth import bearer_auth
 from kit.interface import Next, ProblemError
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
-from kit.openapi._client import generate
+from kit.openapi._client.python import generate
 from kit.typed import Body, Form, Partial, ServerSentEvent, typed
 from kit.validator import validator
 
@@ -220,7 +220,7 @@ def body(**facts: Any) -> Any:
     async def answer(c: Context) -> Response:
         return c.json(await c.req.text())
 
-    return describe(responses={200: str}, **facts)(answer)
+    return describe(**{"responses": {200: str}, **facts})(answer)
 
 
 async def text(c: Context) -> Response:
@@ -410,6 +410,51 @@ def test_lines_in_pieces(written: ModuleType) -> None:
     http = httpx.Client(transport=httpx.MockTransport(answer))
     found = [*written.Client("http://api.test", client=http).shapes(2)]
     assert found == [written.Circle(radius=1), written.Circle(radius=2)]
+
+
+def test_errors_have_classes(use: Callable[..., Any], written: ModuleType) -> None:
+    with pytest.raises(written.ConflictError) as caught:
+        use("fails", 1)
+    assert caught.value.problem.title == "Conflict"
+    with pytest.raises(written.BadRequestError) as invalid:
+        use("fails", "x")
+    assert isinstance(invalid.value.problem, written.ValidationProblem)
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type", "content", "expected"),
+    [
+        (404, "application/json", b'{"text": "gone"}', ("NotFoundError", "Fault")),
+        (404, "application/json", b'{"text": 1}', ("ClientError", "dict")),
+        (404, "application/json", b"{", ("ClientError", "str")),
+        (404, "text/html", b"<h1>Not found</h1>", ("ClientError", "str")),
+        (409, "application/json", b'{"text": "twice"}', ("ClientError", "dict")),
+        (410, "text/plain", b"gone", ("GoneError", "str")),
+        (503, "application/json", b'{"text": "later"}', ("ClientError", "Fault")),
+    ],
+    ids=["typed", "other-json", "no-json", "of-a-proxy", "undocumented", "text", "range"],
+)
+def test_class_of_an_error(
+    tmp_path: Path, status: int, content_type: str, content: bytes, expected: tuple[str, str]
+) -> None:
+    class Fault(Struct):
+        text: str
+
+    app = Kit()
+    gone = {"description": "Gone", "content": {"text/plain": str}}
+    responses: dict[Any, Any] = {404: Fault, 410: gone, "5XX": Fault}
+    app.get("/a", body(operation_id="a", responses={200: str, **responses}))
+    app.get("/b", body(operation_id="b", responses={200: str, 409: Fault}))
+    module = imported(generate(build_document(app)), "client_of_errors", tmp_path)
+    headers = {"Content-Type": content_type}
+    answer = httpx.MockTransport(
+        lambda request: httpx.Response(status, content=content, headers=headers)
+    )
+    with httpx.Client(transport=answer) as http, pytest.raises(module.ClientError) as caught:
+        module.Client("http://x", client=http).a()
+    error = caught.value
+    assert (type(error).__name__, type(error.problem).__name__) == expected
+    assert error.status == error.response.status_code == status
 
 
 def test_results(use: Callable[..., Any], written: ModuleType) -> None:

@@ -124,3 +124,28 @@ def test_client_is_written_and_checked(folder: Path) -> None:
     assert (folder / "client.py").read_text() == said
     assert kit("client", "app.py:app", "--check", "client.py")[0] == 0
     assert kit("client", "app.py:app", "--lang", "cobol")[0] == 2
+
+
+def test_typescript_client_is_written_and_checked(folder: Path) -> None:
+    code, said, _ = kit("client", "app.py:app", "--lang", "typescript")
+    assert code == 0
+    assert said.startswith("/**\n * Client of Shelf 1.\n")
+    assert "export class Client {" in said
+    assert kit("client", "app.py:app", "--lang", "typescript", "-o", "api.ts")[:2] == (0, "")
+    assert (folder / "api.ts").read_text() == said
+    assert kit("client", "app.py:app", "--lang", "typescript", "--check", "api.ts")[0] == 0
+    assert kit("client", "app.py:app", "--check", "api.ts")[0] == 1
+
+
+@pytest.mark.parametrize("lang", ["python", "typescript"])
+def test_client_has_operations_of_all_methods(lang: str, folder: Path) -> None:
+    """Those of OpenAPI 3.2, too, which the document of the app leaves out."""
+    (folder / "own.py").write_text(
+        "from kit import Kit\n\napp = Kit()\n"
+        'app.query("/books", lambda c: c.json({}))\n'
+        'app.on("COPY", "/books/:id", lambda c: c.json({}))\n'
+    )
+    _, said, noted = kit("client", "own.py:app", "--lang", lang)
+    assert '"QUERY"' in said
+    assert '"COPY"' in said
+    assert "x-query" not in noted

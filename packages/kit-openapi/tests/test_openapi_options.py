@@ -24,6 +24,7 @@ def test_public_names() -> None:
         "AppOperations",
         "Problem",
         "RoutingApp",
+        "Version",
         "build_document",
         "describe",
         "find_operations",
@@ -136,7 +137,7 @@ def test_operations_are_found_with_their_handlers() -> None:
         ("GET", "/books", read_book),
         ("GET", "/books/{id}", read_book),
     ]
-    assert found.document == build_document(app)
+    assert found.document == build_document(app, version="3.2")
     assert found.operations[1].operation is found.document["paths"]["/books/{id}"]["get"]
     (note,) = found.notes
     assert note.startswith("GET /files/* is left out: ")

@@ -27,7 +27,7 @@ async def status(app: Kit, method: str, path: str, **options: Any) -> int:
     return (await app.request(path, method=method, **options)).status
 
 
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY"])
 async def test_each_method(method: str) -> None:
     app = Kit()
     register: Any = getattr(Endpoints(app), method.lower())

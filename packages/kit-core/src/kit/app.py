@@ -68,9 +68,9 @@ OpenLifespan: TypeAlias = "Callable[[Kit[B, V]], AbstractAsyncContextManager[B |
 class Kit(ASGIApplication, Generic[B, V]):
     """A web application.
 
-    Register handlers with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on` and
-    `use`. To handle requests, run the app on an ASGI server, or call `fetch` or `request`. Handlers
-    and middleware run in the order they were registered.
+    Register handlers with `get`, `post`, `put`, `delete`, `patch`, `query`, `options`, `all`, `on`
+    and `use`. To handle requests, run the app on an ASGI server, or call `fetch` or `request`.
+    Handlers and middleware run in the order they were registered.
 
     `B` is the type of `c.env`, `V` the type of `c.var`; both are TypedDicts and default to Any.
 
@@ -228,6 +228,11 @@ class Kit(ASGIApplication, Generic[B, V]):
     def patch(self) -> Verb[Self, B, V]:
         """Registers handlers for PATCH; see `Verb`."""
         return Verb(self, self._registrations, "PATCH", "patch")
+
+    @property
+    def query(self) -> Verb[Self, B, V]:
+        """Registers handlers for QUERY (RFC 10008); see `Verb`. It isn't `c.req.query`."""
+        return Verb(self, self._registrations, "QUERY", "query")
 
     @property
     def options(self) -> Verb[Self, B, V]:

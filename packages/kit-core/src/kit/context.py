@@ -708,10 +708,6 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         self._execution_ctx = execution_ctx
         req.raw._closer = req._close
 
-    async def _wait_for_disconnect(self) -> bool:
-        """Waits until the client disconnects; see `Request.wait_for_disconnect`."""
-        return await self.req.raw.wait_for_disconnect()
-
     def _fail(self, error: Exception, *, by_handler: bool = False) -> None:
         """Records an exception.
 

@@ -14,7 +14,7 @@ from kit.authoring.codecs import TypeCodecs, default_codecs
 from kit.http.media_types import URLENCODED, media_type
 from kit.http.paths import decode_component
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
-from kit.web import Blob, FormData, Request
+from kit.web import URL, Blob, FormData, Request
 from kit.web import _json as _json
 from kit.web._blob import Bytes
 from kit.web._body import take
@@ -68,6 +68,7 @@ class KitRequest:
         "_reader",
         "_receive",
         "_scope",
+        "_served",
         "_validated",
         "path",
         "route_index",
@@ -101,7 +102,9 @@ class KitRequest:
         self._pairs: list[tuple[str, str]] | None = None
         self._reader: BodyReader | None = None  # set when a method here first reads the body
         self._validated: dict[str, Any] | None = None
-        self._handed_on: tuple[Request, ...] = ()  # to mounted applications
+        self._served: Request | None = None  # by the server, if another one is read
+        # To mounted applications, and what was read before another request took its place.
+        self._handed_on: tuple[Request | BodyReader, ...] = ()
 
     @property
     def raw(self) -> Request:
@@ -112,6 +115,11 @@ class KitRequest:
             reader = self._reader or BodyReader(self._receive, self._scope)
             raw = self._raw = served_request(self._scope, reader, is_used=is_used)
         return raw
+
+    @property
+    def served(self) -> Request:
+        """The request that the server received; `raw` is another one within ASGI middleware."""
+        return self._served or self.raw
 
     @property
     def method(self) -> str:
@@ -540,6 +548,22 @@ class KitRequest:
     def __repr__(self) -> str:
         return f"<KitRequest {self.method} {ascii(self.path)[1:-1]}>"
 
+    def _replace(self, request: Request) -> None:
+        """Reads another request from now on; what was read of this one ends with it."""
+        old = self.raw
+        self._served = self._served or old
+        if old.is_below_root_path:
+            url = URL(request.url)
+            request = request.replace(
+                url=f"{url.origin}{URL(old.url).pathname}{url.search}",
+                root_path=old.root_path,
+                root_pattern=old.root_pattern,
+            )
+        if self._reader is not None:
+            self._handed_on += (self._reader,)
+        self._raw, self._scope, self._reader = request, request.scope, None
+        self._query = self._pairs = None
+
     def _hand_on(self, request: Request) -> None:
         """Makes a request that a mounted application gets end with this one."""
         if request is not self._raw and isinstance(request, Request):  # or it isn't ours to close
@@ -549,8 +573,8 @@ class KitRequest:
         """Removes the temporary files of forms that were read."""
         if self._reader is not None:
             self._reader.close()
-        for request in self._handed_on:
-            request.close()
+        for each in self._handed_on:
+            each.close()
 
 
 async def clone_raw_request(req: KitRequest, /) -> Request:

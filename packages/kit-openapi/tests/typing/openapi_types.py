@@ -14,6 +14,7 @@ from kit.openapi import (
     AppOperations,
     Problem,
     RoutingApp,
+    Version,
     build_document,
     describe,
     find_operations,
@@ -37,15 +38,17 @@ def serve(app: MyApp, other: App) -> None:
             ui="scalar",
             assets=Path("static"),
             errors=Problem,
+            version="3.2",
         ),
         MyApp,
     )
     assert_type(find_operations(other), AppOperations)
     assert_type(find_operations(other).operations, list[AppOperation])
-    assert_type(build_document(other, info={"title": "x", "version": "1"}), dict[str, Any])
+    assert_type(build_document(other, version=version), dict[str, Any])
 
 
 ui: UI = "scalar"
+version: Version = "3.2"
 
 
 @describe(summary="Reads", tags=["books"], responses={200: dict[str, int], 404: Problem})

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Runs ASGI and WSGI applications, such as those of other frameworks, under `Kit.mount`.
+"""Runs ASGI and WSGI applications under `Kit.mount`, and ASGI middleware in a Kit app.
 
-    from kit.asgi import from_asgi, from_wsgi
+    from kit.asgi import asgi_middleware, from_asgi, from_wsgi
 
+    app.use("*", asgi_middleware(CorrelationIdMiddleware))
     app.mount("/api", from_asgi(fastapi_app))
     app.mount("/admin", from_wsgi(django_wsgi_app))
 
@@ -21,10 +22,19 @@ SPEC: ASGI 3.0, HTTP & WebSocket message format 2.3; PEP 3333.
 """
 
 from ._handler import AsgiHandler, from_asgi, from_wsgi, to_wsgi
+from ._middleware import AsgiMiddleware, asgi_middleware
 from ._to_wsgi import WsgiApplication
 
-__all__ = ("AsgiHandler", "WsgiApplication", "from_asgi", "from_wsgi", "to_wsgi")
+__all__ = (
+    "AsgiHandler",
+    "AsgiMiddleware",
+    "WsgiApplication",
+    "asgi_middleware",
+    "from_asgi",
+    "from_wsgi",
+    "to_wsgi",
+)
 
 # The public classes show the module that they are imported from: kit.asgi.
-for _class in (AsgiHandler, WsgiApplication):
+for _class in (AsgiHandler, AsgiMiddleware, WsgiApplication):
     _class.__module__ = __name__

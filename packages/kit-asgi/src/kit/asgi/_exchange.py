@@ -10,7 +10,7 @@ from typing import Any
 
 from kit.authoring.maybe_await import is_awaitable, settle
 from kit.concurrency import DetachedTask, Signal, threadsafe_call
-from kit.interface import HandlerError
+from kit.interface import Context, HandlerError
 from kit.web import ClientDisconnectedError, Headers, Request, Response
 
 from ._request import RequestMessages
@@ -69,6 +69,16 @@ class Exchange:
         self._over = False
         self._failure: Exception | None = None
         self._task: DetachedTask | None = None
+
+    @property
+    def has_head(self) -> bool:
+        """Whether the application has sent the head of a response."""
+        return self._head is not None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the application has sent the whole response."""
+        return self._complete
 
     @property
     def gone(self) -> bool:
@@ -363,3 +373,13 @@ def _awaitable(result: Any, name: str) -> Any:
             "it must be an ASGI 3 application, async (scope, receive, send)",
         )
     return result
+
+
+def find_wait_until(
+    c: Context[Any, Any],
+) -> Callable[[Awaitable[None]], object] | None:
+    """Returns what takes over work after the response; None if nothing does."""
+    try:
+        return c.execution_ctx.wait_until
+    except RuntimeError:  # there is no execution context
+        return None

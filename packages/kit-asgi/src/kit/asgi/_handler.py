@@ -4,21 +4,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeAlias
 
 from kit.authoring.options import OptionChecks
 from kit.authoring.signatures import describe
-from kit.interface import HTTPException
+from kit.interface import Context, HTTPException
 from kit.lifespan import Lifespan
 from kit.web import Request, Response
 
-from ._exchange import Exchange
+from ._exchange import Exchange, find_wait_until
 from ._lifespan import run_lifespan
 from ._scope import build_scope, is_ambiguous
 from ._to_wsgi import WsgiApplication
-from ._types import Scope
 
 AsgiApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[Any]]
 WsgiApp: TypeAlias = Callable[[Any, Any], Iterable[bytes]]
@@ -35,16 +35,24 @@ class AsgiHandler:
         app: The ASGI application.
         wsgi_app: The WSGI application that `app` wraps, if any.
         ambiguous_paths: See `from_asgi`.
+        variables: See `from_asgi`.
     """
 
     def __init__(
-        self, app: AsgiApp, wsgi_app: WsgiApp | None = None, *, ambiguous_paths: bool = False
+        self,
+        app: AsgiApp,
+        wsgi_app: WsgiApp | None = None,
+        *,
+        ambiguous_paths: bool = False,
+        variables: tuple[str, ...] = (),
     ) -> None:
         wraps = app if wsgi_app is None else wsgi_app
         self._app = app
         self._takes_all_paths = ambiguous_paths
         self._name = describe(wraps)
         self._is_wsgi = wsgi_app is not None
+        if variables:
+            self.__kit_options__ = partial(_read_options, variables)
         self._lifespan = Lifespan(
             None if self._is_wsgi else lambda: run_lifespan(app, self._name), wraps
         )
@@ -76,28 +84,22 @@ class AsgiHandler:
             (each.wait_until for each in arguments if hasattr(each, "wait_until")), None
         )
         scope = build_scope(request, self._lifespan.bindings)
+        for each in arguments:
+            if isinstance(each, _Variables):
+                scope["state"].update(each)
         if not self._takes_all_paths and is_ambiguous(request, scope):
             raise HTTPException(
                 400,
                 "The path has an encoded slash, a backslash, a NUL, or an empty or dot segment",
             )
         if (request.scope or {}).get("type") == "websocket" and not self._is_wsgi:
-            return await self._respond_by_websocket(request, scope)
+            from ._websocket import open_exchange  # most requests open no connection
+
+            return await open_exchange(self._app, self._name, scope, request).respond()
         exchange = Exchange(self._app, self._name, scope, request, wait_until)
         if self._is_wsgi:
             scope["kit.is_gone"] = lambda: exchange.gone
         return await exchange.respond()
-
-    async def _respond_by_websocket(self, request: Request, scope: Scope) -> Response:
-        # Here, since most requests open no WebSocket connection.
-        from kit.websocket import get_handshake
-
-        from ._websocket import WebSocketExchange, websocket_scope
-
-        handshake = get_handshake(request)
-        assert handshake is not None  # noqa: S101 - it made the scope
-        scope = websocket_scope(scope, handshake)
-        return await WebSocketExchange(self._app, self._name, scope, handshake).respond()
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[Mapping[str, Any]]:
@@ -119,7 +121,24 @@ class AsgiHandler:
         return f"<AsgiHandler of {self._name}>"
 
 
-def from_asgi(asgi_app: AsgiApp, /, *, ambiguous_paths: bool = False) -> AsgiHandler:
+class _Variables(dict[str, Any]):
+    """The variables of the Kit app that a mounted application finds in its state."""
+
+
+def _read_options(names: tuple[str, ...], c: Context[Any, Any]) -> list[Any]:
+    """Returns what a mounted application is called with: the variables, and what waits for work."""
+    variables = _Variables((name, c.get(name)) for name in names if c.get(name) is not None)
+    wait_until = find_wait_until(c)
+    return [variables] if wait_until is None else [variables, c.execution_ctx]
+
+
+def from_asgi(
+    asgi_app: AsgiApp,
+    /,
+    *,
+    ambiguous_paths: bool = False,
+    variables: str | Collection[str] = (),
+) -> AsgiHandler:
     """Returns an application handler for `Kit.mount` that runs an ASGI application.
 
         app.mount("/api", from_asgi(FastAPI()))
@@ -131,13 +150,18 @@ def from_asgi(asgi_app: AsgiApp, /, *, ambiguous_paths: bool = False) -> AsgiHan
             otherwise. The application gets them decoded, so middleware of the Kit app on
             `/files/private/*` doesn't run for them: allow them only where no guard depends on the
             path below the mount.
+        variables: Names of variables of the Kit app, such as `request_id`, that the application
+            finds in `scope["state"]`: in Starlette as `request.state.request_id`. One that isn't
+            set is left out.
 
     Raises:
-        TypeError: If it is not an ASGI 3 application.
+        TypeError: If it is not an ASGI 3 application, or `variables` aren't names.
     """
     _check("from_asgi() takes an ASGI 3 application (scope, receive, send)", asgi_app, 3)
-    OptionChecks("from_asgi").flag("ambiguous_paths", ambiguous_paths)
-    return AsgiHandler(asgi_app, ambiguous_paths=ambiguous_paths)
+    check = OptionChecks("from_asgi")
+    check.flag("ambiguous_paths", ambiguous_paths)
+    names = check.texts("variables", variables)
+    return AsgiHandler(asgi_app, ambiguous_paths=ambiguous_paths, variables=names)
 
 
 def from_wsgi(

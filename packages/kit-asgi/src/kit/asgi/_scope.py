@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from kit import path_of_request
+from kit.interface import METHOD_NAME_ALL, Context
+from kit.route import endpoint
 from kit.web import URL, Request
 
 from ._environ import SAFE_IN_PATH
@@ -59,14 +61,66 @@ def build_scope(request: Request, state: Mapping[str, Any] | None) -> Scope:
         "headers": headers,
         "client": around.get("client"),
         "server": around.get("server") or _parse_server(request.url),
-        # These extensions (trailers, push, files) are messages to the server, which gets none here.
-        "extensions": {
-            name: value
-            for name, value in (around.get("extensions") or {}).items()
-            if not name.startswith("http.response.")
-        },
+        "extensions": _select_extensions(around),
         "state": {**(around.get("state") or {}), **(state or {})},
     }
+
+
+def build_scope_around(request: Request, state: Mapping[str, Any] | None) -> Scope:
+    """Returns the ASGI scope of a request for middleware: that of the server, if it still holds.
+
+    It is a copy, since handlers get what the middleware changes by another request.
+    """
+    scope = request.scope
+    if (
+        scope is None
+        or request.is_moved
+        or request.method != scope["method"]
+        or isinstance(request.body, bytes)
+        or request.headers.raw != list(map(tuple, scope["headers"]))
+    ):
+        return build_scope(request, state)
+    return {
+        **{key: value for key, value in scope.items() if key != "kit.websocket"},
+        "extensions": _select_extensions(scope),
+        "state": {**(scope.get("state") or {}), **(state or {})},
+    }
+
+
+def _select_extensions(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the extensions without messages to the server, which gets none: trailers, files."""
+    extensions = (scope.get("extensions") or {}).items()
+    return {name: value for name, value in extensions if not name.startswith("http.response.")}
+
+
+class ScopeRoute(NamedTuple):
+    """The route of a request, with the members that tools read of Starlette's routes.
+
+    Attributes:
+        path: The pattern, e.g. `/users/:id`.
+        path_format: The same.
+        name: The name of the handler.
+        endpoint: The handler.
+        methods: The methods; None for all.
+    """
+
+    path: str
+    path_format: str
+    name: str
+    endpoint: Any
+    methods: frozenset[str] | None
+
+
+def add_route(scope: Scope, c: Context[Any, Any]) -> None:
+    """Adds the route that handles a request to its scope: `endpoint` and `route`."""
+    route = endpoint(c)
+    if route is None:
+        return
+    handler = getattr(route.handler, "__kit_origin__", route.handler)
+    name = getattr(handler, "__name__", type(handler).__name__)
+    methods = None if route.method == METHOD_NAME_ALL else frozenset({route.method})
+    scope["endpoint"] = handler
+    scope["route"] = ScopeRoute(route.path, route.path, name, handler, methods)
 
 
 def is_ambiguous(request: Request, scope: Scope) -> bool:

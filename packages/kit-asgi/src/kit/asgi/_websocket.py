@@ -10,8 +10,8 @@ from typing import Any
 from kit.concurrency import DetachedTask, Signal
 from kit.interface import HandlerError
 from kit.interface.websocket import WebSocketDisconnectedError
-from kit.web import Headers, Response
-from kit.websocket import Handshake
+from kit.web import Headers, Request, Response
+from kit.websocket import Handshake, get_handshake
 
 from ._exchange import call_app
 from ._types import Message, Receive, Scope, Send
@@ -32,7 +32,23 @@ class _ClientLeftError(OSError):
     """
 
 
-def websocket_scope(scope: Scope, handshake: Handshake) -> Scope:
+def open_exchange(
+    app: Callable[..., Any], name: str, scope: Scope, request: Request
+) -> WebSocketExchange:
+    """Returns the exchange for the connection that a request opens.
+
+    Args:
+        app: The application.
+        name: Its name in error messages.
+        scope: The scope of the request.
+        request: The request.
+    """
+    handshake = get_handshake(request)
+    assert handshake is not None  # noqa: S101 - it made the request
+    return WebSocketExchange(app, name, _websocket_scope(scope, handshake), handshake)
+
+
+def _websocket_scope(scope: Scope, handshake: Handshake) -> Scope:
     """Returns the scope of a connection, derived from the scope of the GET request that opens it.
 
     SPEC: ASGI WebSocket, "WebSocket Connection Scope"; "WebSocket Denial Response".
@@ -58,6 +74,9 @@ class WebSocketExchange:
         name: Its name in error messages.
         scope: The scope.
         handshake: The handshake.
+
+    Attributes:
+        scope: The scope.
     """
 
     def __init__(
@@ -65,7 +84,7 @@ class WebSocketExchange:
     ) -> None:
         self._app = app
         self._name = name
-        self._scope = scope
+        self.scope = scope
         self._handshake = handshake
         self._changed = Signal()
         self._response: Response | None = None
@@ -98,7 +117,7 @@ class WebSocketExchange:
         return self._response
 
     async def _run(self) -> None:
-        await call_app(self._app, self._name, self._scope, self._receive, self._send)
+        await call_app(self._app, self._name, self.scope, self._receive, self._send)
 
     async def _converse(self, receive: Receive, send: Send) -> Exception | None:
         """Lets the application continue after the acceptance, and waits for it to end."""
@@ -120,7 +139,7 @@ class WebSocketExchange:
             _logger.error(
                 "Exception in %s during its WebSocket connection at %s",
                 self._name,
-                ascii(self._scope["path"])[1:-1],
+                ascii(self.scope["path"])[1:-1],
                 exc_info=failure,
             )
         if not self._is_closed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 from functools import partial
 from types import CodeType, FunctionType, MethodType, NoneType, UnionType
-from typing import Any
+from typing import Any, get_origin
 
 __all__ = (
     "accepts",
@@ -56,6 +56,10 @@ def takes_next(handler: Any, route: str) -> bool:
         raise TypeError(
             f"The handler of {route} is not callable: expected a function (c) or (c, next), "
             f"not {handler!r:.100}"
+        )
+    if get_origin(handler) is not None:
+        raise TypeError(
+            f"The handler of {route} is the type {handler!r:.100}, not a function (c) or (c, next)"
         )
     shown = behind_wrappers(handler)
     if hasattr(type(shown), "__kit_bind__"):  # see kit.interface.hooks

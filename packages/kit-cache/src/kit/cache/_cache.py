@@ -11,6 +11,7 @@ from typing import Any
 from kit.authoring.not_modified import answer_not_modified
 from kit.authoring.vary import get_vary
 from kit.http.fields import list_members
+from kit.http.methods import READING_METHODS
 from kit.http.paths import decode_path
 from kit.http.vary import add_vary
 from kit.interface import Context, Next, Response
@@ -99,7 +100,7 @@ class Cache:
         if method in _IGNORED or ("upgrade" in headers and _is_handshake(method, headers)):
             await next()
             return None
-        if method not in ("GET", "HEAD", "QUERY"):
+        if method not in READING_METHODS:
             await next()
             await self._invalidate(c)
             self._tell(c, "fwd=method")

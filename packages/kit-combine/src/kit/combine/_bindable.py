@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any, TypeAlias
 
 from kit.authoring.route_hooks import bind, check, is_bindable
@@ -24,9 +26,28 @@ def build_middleware(parts: tuple[Part, ...], build: _Build, *, all_run: bool) -
         build: Returns the middleware for parts.
         all_run: Whether each part runs after those before it, so that it finds their variables.
     """
+    middleware: Middleware
     if any(is_bindable(part.function) for part in parts):
-        return _Combination(parts, build, all_run=all_run)
-    return build(parts)
+        middleware = _Combination(parts, build, all_run=all_run)
+    else:
+        middleware = build(parts)
+    lifespans = [
+        part.function.__kit_lifespan__
+        for part in parts
+        if hasattr(part.function, "__kit_lifespan__")
+    ]
+    if lifespans:
+        middleware.__dict__["__kit_lifespan__"] = partial(_enter_all, lifespans)
+    return middleware
+
+
+@asynccontextmanager
+async def _enter_all(lifespans: Iterable[Callable[[], Any]]) -> AsyncIterator[None]:
+    """Runs the lifespans of parts; see `kit.interface.hooks`."""
+    async with AsyncExitStack() as stack:
+        for lifespan in lifespans:
+            await stack.enter_async_context(lifespan())
+        yield
 
 
 class _Combination:

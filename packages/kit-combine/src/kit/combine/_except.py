@@ -17,7 +17,7 @@ from kit.router.patterns import covers
 
 from ._bindable import build_middleware
 from ._facts import facts_of_every
-from ._parts import Condition, Part, split_parts
+from ._parts import Condition, Part, is_type, split_parts
 from ._some_every import run_every
 
 __all__ = ("except_",)
@@ -104,7 +104,7 @@ def _conditions(condition: Any) -> tuple[list[str], list[Callable[..., Any]]]:
         if isinstance(each, str):
             _check_pattern(each)
             patterns.append(each)
-        elif callable(each) and accepts(each, 1):
+        elif callable(each) and accepts(each, 1) and not is_type(each):
             functions.append(each)
         else:
             _CHECK.wrong_type("condition", each, _EXPECTED)

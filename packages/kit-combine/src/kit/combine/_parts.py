@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, get_origin
 
 from kit.authoring.signatures import describe, describe_signature, takes_next
 from kit.interface import AnyContext, HandlerError, HTTPException
@@ -14,6 +14,7 @@ __all__ = (
     "Part",
     "UnmetConditionError",
     "called_again",
+    "is_type",
     "split_parts",
 )
 
@@ -71,6 +72,11 @@ def _part(combinator: str, function: Any) -> Part:
         raise TypeError(
             f"{combinator} takes middleware (c, next) and conditions (c), not {function!r:.100}"
         )
+    if is_type(function):
+        raise TypeError(
+            f"{combinator} takes middleware (c, next) and conditions (c), not the type "
+            f"{function!r:.100}: write Depends(function) for a dependency"
+        )
     try:
         return Part(function, not takes_next(function, combinator))
     except TypeError:
@@ -78,6 +84,14 @@ def _part(combinator: str, function: Any) -> Part:
             f"{combinator} takes middleware (c, next) and conditions (c), "
             f"not {describe_signature(function):.100}: is this a factory that has to be called?"
         ) from None
+
+
+def is_type(function: Any) -> bool:
+    """Returns whether a condition is a class or an alias such as `Annotated[User, ...]`.
+
+    Its instances are true, so it would let every request through.
+    """
+    return isinstance(function, type) or get_origin(function) is not None
 
 
 def called_again(part: Part) -> HandlerError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CoroutineType, FunctionType, MethodType
-from typing import Any
+from typing import Any, get_origin
 
 from kit.authoring.signatures import accepts, is_factory, parameter_names
 
@@ -84,6 +84,10 @@ def _is_factory(handler: Any) -> bool:
     return is_factory(handler) or (_takes_nothing(handler) and bool(_keyword_defaults(handler)))
 
 
+def _is_alias(handler: Any) -> bool:
+    return get_origin(handler) is not None
+
+
 def _takes_nothing(handler: Any) -> bool:
     return accepts(handler, 0)
 
@@ -112,6 +116,7 @@ HINTS: dict[str, list[tuple[Callable[[Any], object], str]]] = {
     "handler": [
         (_is_a(CoroutineType), "write the function itself, {name}, without calling it"),
         (_is_app, "write app.route(path, other) to add another app"),
+        (_is_alias, "write Depends(function) for a dependency"),
         (_is_a(type), "give a function or an object that can be called, not a class"),
         (_is_factory, "write {name}(...), which makes the middleware"),
         (_takes_nothing, "add the parameter c, the context"),

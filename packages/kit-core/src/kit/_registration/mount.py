@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from kit.authoring.maybe_await import call, settle
-from kit.authoring.signatures import copy_names, parameter_names
+from kit.authoring.signatures import copy_names, describe, parameter_names
 from kit.context import Context
 from kit.interface import HTTPException, Next
 from kit.interface.metadata import attach
@@ -37,6 +37,13 @@ def mounted_handler(
         TypeError: If an argument is of the wrong type.
     """
     _check(call, application_handler, option_handler, replace_request)
+    own_options = getattr(application_handler, "__kit_options__", None)  # see kit.interface.hooks
+    if own_options is not None and option_handler is not None:
+        raise TypeError(
+            f"{call}: {describe(application_handler)} has options of its own, so it takes no "
+            "option_handler"
+        )
+    option_handler = option_handler or own_options
 
     async def mounted(c: Context[Any, Any], next: Next) -> Response | None:
         _refuse_resolved(c.req)

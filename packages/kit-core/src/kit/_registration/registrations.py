@@ -107,7 +107,12 @@ class Registrations:
             for method in methods
             for handler in handlers
         ]
-        return self.add_routes(routes)
+        added = self.add_routes(routes)
+        for handler in handlers:
+            open_lifespan = getattr(handler, "__kit_lifespan__", None)  # see kit.interface.hooks
+            if open_lifespan is not None:
+                self._state.lifespan.mount(open_lifespan)
+        return added
 
     def add_routes(self, routes: Sequence[Route]) -> list[Route]:
         """Adds and returns routes with complete paths, either all of them or none."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # paths nor unknown methods are cached.
 _MOST_MATCHES = 128
 _LONGEST_PATH = 256
-_COMMON_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+_COMMON_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "QUERY", "OPTIONS"))
 
 # Most apps need far fewer; in some, nearly every path matches another subset of the middleware.
 _MOST_COMPOSED = 4096

@@ -48,7 +48,7 @@ class ASGIApplication:
             else:
                 from .stream import send_body  # PERF: imports asyncio
 
-                await send_body(start, body, c, send)
+                await send_body(start, body, lambda: c.req.served, send)
         except BaseException as error:
             await end_request(c, error)  # runs cleanups and tasks even if sending failed
             raise

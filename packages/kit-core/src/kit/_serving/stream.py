@@ -10,8 +10,7 @@ from time import monotonic
 from types import AsyncGeneratorType
 from typing import Any, Protocol
 
-from kit.context import Context
-from kit.web import ClientDisconnectedError
+from kit.web import ClientDisconnectedError, Request
 from kit.web._streams import close_stream, encode_chunk, iterate
 
 from .client import Client
@@ -49,7 +48,9 @@ class WatchingBody(Protocol):
         """Handles the client's disconnect."""
 
 
-async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) -> None:
+async def send_body(
+    head: Message, body: Any, get_request: Callable[[], Request], send: Send
+) -> None:
     """Sends a response whose body is a stream or a file.
 
     If the client disconnects, the body is cancelled where it waits.
@@ -57,7 +58,7 @@ async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) 
     Args:
         head: The message that starts the response.
         body: A file, a stream, a `PushBody` or a `WatchingBody`; closed at the end.
-        c: The context of the request.
+        get_request: Returns the request that the server received, if it is needed.
         send: Sends messages to the server.
 
     Raises:
@@ -65,19 +66,24 @@ async def send_body(head: Message, body: Any, c: Context[Any, Any], send: Send) 
             the connection.
     """
     path = getattr(body, "send_path", None)  # see kit.interface.PathBody
-    if path is not None and "http.response.pathsend" in (c._scope.get("extensions") or {}):
+    if path is not None and _sends_paths(get_request()):
         try:
             await send(head)
             await send({"type": "http.response.pathsend", "path": path})
         finally:
             await close_stream(body)
         return
-    client = Client(body, c._wait_for_disconnect)
+    client = Client(body, lambda: get_request().wait_for_disconnect())
     if body.__class__ is not AsyncGeneratorType and hasattr(body, "write_to"):
         work = _write(head, body, send)
     else:
         work = _pump(head, body, send, client)
     await run_for(client, work, body)
+
+
+def _sends_paths(request: Request) -> bool:
+    """Returns whether the server sends files by their paths (ASGI extension Path Send)."""
+    return "http.response.pathsend" in ((request.scope or {}).get("extensions") or {})
 
 
 async def _write(head: Message, body: PushBody, send: Send) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from kit._engine.errors import answer_fault
@@ -42,21 +43,47 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
         return  # the client has already disconnected
     handshake = Handshake(scope, receive, send)
     c = create_served_context(state, handshake.scope, handshake.receive_http)
-    failure = None
-    try:
+
+    async def respond() -> Response:
         await c._run(c)
-        response = final_response(c)
-        if handshake.is_accepted(response):
-            failure = await handshake.converse(response)
-        else:
-            await _refuse(response, handshake, send, c)
-            await handshake.end()
+        return final_response(c)
+
+    try:
+        failure = await serve_handshake(c, handshake, respond, send)
     except BaseException as error:
-        handshake.close()
-        await handshake.end(error)
         await end_request(c, error)  # runs cleanups and tasks even if the connection failed
         raise
     await end_request(c, failure)
+
+
+async def serve_handshake(
+    c: Context[Any, Any],
+    handshake: Handshake,
+    respond: Callable[[], Awaitable[Response]],
+    send: Send,
+) -> Exception | None:
+    """Runs the handlers of a handshake, and the connection if they accept it.
+
+    Args:
+        c: The context of the handshake.
+        handshake: The handshake.
+        respond: Runs the handlers, and returns their response.
+        send: Sends messages to the server.
+
+    Returns:
+        The exception that ended the connection, already logged, or None.
+    """
+    try:
+        response = await respond()
+        if handshake.is_accepted(response):
+            return await handshake.converse(response)
+        await _refuse(response, handshake, send, c)
+        await handshake.end()
+        return None
+    except BaseException as error:
+        handshake.close()
+        await handshake.end(error)
+        raise
 
 
 async def _refuse(
@@ -76,6 +103,7 @@ async def _refuse(
         await handshake.refuse()
         return
 
+    c._res = response
     denial = _Denial(send)
     status, lines, content = frame(c)
     head = {"type": "http.response.start", "status": status, "headers": lines}
@@ -83,7 +111,7 @@ async def _refuse(
         await denial.send(head)
         await denial.send({"type": "http.response.body", "body": content})
     else:
-        await send_body(head, content, c, denial.send)
+        await send_body(head, content, lambda: c.req.served, denial.send)
     await denial.end()
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from kit.authoring.maybe_await import check_answer, is_awaitable, settle
 from kit.authoring.options import OptionChecks
 from kit.authoring.origins import check_origins
+from kit.http.methods import SAFE_METHODS
 from kit.http.origins import is_own_origin
 from kit.interface import AnyContext, AsyncMiddleware, Context, HTTPException, Next
 from kit.interface.metadata import attach
@@ -28,8 +29,10 @@ IsAllowedSite: TypeAlias = Callable[[SecFetchSite, AnyContext], bool | Awaitable
 _Allows: TypeAlias = Callable[[Any, AnyContext], Any]
 
 _SITES = get_args(SecFetchSite)
-# Safe methods (RFC 9110, section 9.2.1). TRACE is omitted, since browsers don't send it.
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+# Without TRACE, which browsers don't send.
+# APPSEC: QUERY is safe, too (RFC 10008, section 2), but has a body, and handlers for all methods
+# may take it for a POST. Browsers send both headers with it, so pages of the site itself pass.
+_PASSED = SAFE_METHODS - {"QUERY", "TRACE"}
 # SPEC: the types of forms and links (HTML, sections 4.10.18.6 and 4.6.5), which need no preflight.
 # A script of another site can also send a body that has no type.
 _FORM = re.compile(
@@ -109,7 +112,7 @@ def csrf(
 
     # PERF: not a coroutine, so that safe requests cost almost nothing.
     def csrf(c: Context[Any, Any], next: Next) -> Awaitable[None]:
-        return next() if c.req.method in _SAFE else guard(c, next)
+        return next() if c.req.method in _PASSED else guard(c, next)
 
     return attach(csrf, responses={403: "The request may come from another site"})
 

@@ -21,7 +21,7 @@ from ._env_file import load_env_file
 from ._errors import AppError, AppFailedError, EnvFileError
 from ._exit_codes import LIFESPAN_FAILED
 from ._inspection import inspect_app
-from ._loading import load_app
+from ._loading import load
 from ._names import layers
 from ._preloading import are_unchanged, libraries, preload
 from ._problems import Problem
@@ -164,13 +164,13 @@ class _DevWorker:
         options = self._options
         try:
             load_env_file(options.env_file)
-            app = load_app(options.target)
+            app, served, *_ = load(options.target)
         except AppError as error:
             return self._fail(
                 _describe_problem(error), isinstance(error, (AppFailedError, EnvFileError))
             )
         log = options.access_log
-        serving = self._wrap(app, problem, log=not logs_requests(app) if log is None else log)
+        serving = self._wrap(served, problem, log=not logs_requests(app) if log is None else log)
         has_started = False
 
         def on_start() -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from kit.authoring.wrapped_apps import find_app, is_app
+
 from ._bindings import imported_names
 from ._errors import AppFailedError, AttributeNotFoundError, ImportStringError, NotAnAppError
 from ._importing import failed, find_file, import_place, top_folder
@@ -36,7 +38,7 @@ def load_app(target: str) -> Any:
             the module only imports count if it defines none of these itself.
 
     Returns:
-        The app.
+        The app; of `app = Middleware(site)`, the Kit app that ASGI middleware wraps.
 
     Raises:
         ImportStringError: If this can't be the place of an app.
@@ -48,16 +50,23 @@ def load_app(target: str) -> Any:
     return load(target).app
 
 
+def load_served(target: str) -> Any:
+    """Imports an app, as `load_app` does, and returns it with the ASGI middleware around it."""
+    return load(target).served
+
+
 class Loaded(NamedTuple):
     """An app, and where it was found.
 
     Attributes:
         app: The app.
+        served: What a server calls: the app, or ASGI middleware around it.
         module: The module that it is in.
         shown: What to call the module to the user.
     """
 
     app: Any
+    served: Any
     module: ModuleType
     shown: str
 
@@ -66,13 +75,14 @@ def load(target: str) -> Loaded:
     """Imports an app, as `load_app` does, which says what it takes and raises."""
     place, attribute = _split(target)
     module, shown = import_place(place, attribute, target)
-    app = _find_app(module, attribute or _usual_attribute(module, shown), shown)
+    served = _find_app(module, attribute or _usual_attribute(module, shown), shown)
+    app = find_app(served)
     try:
         app.routes  # noqa: B018 - this is where the core tells of a decorator without a function
     except Exception as error:
         text = "".join(traceback.format_exception_only(error)).rstrip()
         raise AppFailedError(shown, text) from error
-    return Loaded(app, module, shown)
+    return Loaded(app, served, module, shown)
 
 
 def default_app() -> str:
@@ -123,15 +133,6 @@ def locate(target: str) -> Location:
     if file is None:
         return Location(Path.cwd(), target)
     return Location(top_folder(file), str(file) if Path(target).is_dir() else target)
-
-
-def is_app(value: Any) -> bool:
-    """Whether a value is a Kit app, told by what it has; the core is not imported for it."""
-    if isinstance(value, (type, ModuleType)):
-        return False
-    # Statically: a mock or proxy returns, or raises, anything when it is asked for an attribute.
-    names = ("routes", "fetch")
-    return all(inspect.getattr_static(value, name, _MISSING) is not _MISSING for name in names)
 
 
 def _within(folder: Path, target: str) -> str:
@@ -210,12 +211,12 @@ def _find_app(module: ModuleType, name: str, shown: str) -> Any:
                 near = _apps(vars(module))
             raise AttributeNotFoundError(shown, name, tuple(near))
         value = found
-    if is_app(value):
+    if find_app(value) is not None:
         return value
     if isinstance(value, type) or not callable(value):
         raise NotAnAppError(shown, name, _kind(value))
     made = _call_factory(value, name, shown)
-    if not is_app(made):
+    if find_app(made) is None:
         if inspect.iscoroutine(made):
             made.close()
         raise NotAnAppError(shown, name, f"a function that gave {_kind(made)}")

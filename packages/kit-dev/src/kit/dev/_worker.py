@@ -17,7 +17,7 @@ from typing import Any
 
 from ._errors import AppError
 from ._exit_codes import LOAD_FAILED
-from ._loading import load_app
+from ._loading import load_served
 from ._serving import PLAIN, Serving
 
 
@@ -86,7 +86,7 @@ def serve(channel: Connection, listener: socket.socket, job: Job) -> int:
 
     end_with_parent(channel)
     try:
-        app = load_app(job.target)
+        app = load_served(job.target)
     except AppError as error:
         channel.send(Failed(str(error)))
         return LOAD_FAILED

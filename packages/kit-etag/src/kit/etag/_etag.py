@@ -14,6 +14,7 @@ from kit.authoring.options import OptionChecks
 from kit.http.conditional import evaluate
 from kit.http.dates import parse_http_date
 from kit.http.entity_tags import parse_entity_tag
+from kit.http.methods import READING_METHODS
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next
 
 __all__ = ("GenerateDigest", "etag")
@@ -21,8 +22,6 @@ __all__ = ("GenerateDigest", "etag")
 GenerateDigest: TypeAlias = Callable[[bytes], bytes | Awaitable[bytes | None] | None]
 """Returns the digest of a body, or None for no ETag: `def digest(body)`, plain or async."""
 
-# Methods that return a representation, which an ETag describes (RFC 9110, section 8.8.3).
-_METHODS = frozenset(("GET", "HEAD", "QUERY"))
 # Hashing this many bytes with SHA-1 takes about as long as handing them to a thread.
 _IN_THREAD_BYTES = 128 * 1024
 
@@ -82,7 +81,7 @@ def etag(
         req = c.req
         method = req.method
         res = c.res
-        if method not in _METHODS or res.status != 200:
+        if method not in READING_METHODS or res.status != 200:
             return
         headers = res.headers
         tag = headers.get("ETag")

@@ -23,6 +23,7 @@ from .entity_tags import (
     parse_entity_tags,
     split_entity_tags,
 )
+from .methods import READING_METHODS
 
 __all__ = (
     "GetField",
@@ -36,8 +37,6 @@ GetField: TypeAlias = Callable[[str], str | None]
 
 # SPEC: section 13.2.1: methods that select no representation have no preconditions.
 _WITHOUT_PRECONDITIONS = frozenset(("CONNECT", "OPTIONS", "TRACE"))
-# SPEC: section 13.1.2. QUERY is conditional like GET (draft-ietf-httpbis-safe-method-w-body).
-_ANSWERED_NOT_MODIFIED = frozenset(("GET", "HEAD", "QUERY"))
 
 # Headers that describe the content. Content-Location isn't one of them: a 304 must have it.
 _OF_THE_CONTENT = frozenset(
@@ -103,7 +102,7 @@ def evaluate(
         return None if get("If-Match") is None else 412
     if _was_changed(get, etag, modified):
         return 412
-    is_read = method in _ANSWERED_NOT_MODIFIED
+    is_read = method in READING_METHODS  # SPEC: section 13.1.2; RFC 10008 section 2.6
     listed = get("If-None-Match")
     if listed is not None:
         if _is_named(listed, etag, is_read=is_read):

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from .fields import parse_accept
+from .fields import parse_accept, quoted_string
 
 __all__ = (
     "EVENT_STREAM",
@@ -15,6 +16,7 @@ __all__ = (
     "MULTIPART",
     "URLENCODED",
     "choose_media_type",
+    "format_accept_query",
     "is_compressible",
     "is_json",
     "media_type",
@@ -88,6 +90,8 @@ _COMPRESSIBLE = frozenset(
 )
 # SPEC: RFC 6839, RFC 9512 section 2.2: text-based structured syntaxes.
 _COMPRESSIBLE_SUFFIXES = ("+json", "+json-seq", "+text", "+xml", "+yaml")
+# SPEC: RFC 9651 section 3.3.4.
+_SF_TOKEN = re.compile(r"[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*")
 # PERF: an app sends only a few different types.
 _LONGEST_KEPT = 128
 
@@ -148,6 +152,29 @@ def choose_media_type(accept: str | None, available: Sequence[str]) -> str | Non
                 best, chosen = rank, kind
             break
     return chosen
+
+
+def format_accept_query(media_ranges: Iterable[str]) -> str:
+    """Returns the value of Accept-Query, a list of media ranges (RFC 10008, section 3).
+
+    It isn't written as Accept is, but as a structured field (RFC 9651, section 3.1).
+
+    Args:
+        media_ranges: The types of content that a resource takes with QUERY, e.g.
+            `application/json` or `text/*`, with or without parameters.
+    """
+    return ", ".join(map(_format_media_range, media_ranges))
+
+
+def _format_media_range(media_range: str) -> str:
+    (parsed,) = parse_accept(media_range)
+    parameters = [f";{name.lower()}={_format_item(text)}" for name, text in parsed.params.items()]
+    return _format_item(parsed.type) + "".join(parameters)
+
+
+def _format_item(text: str) -> str:
+    """Returns a text as a Token if it can be one, otherwise as a String."""
+    return text if _SF_TOKEN.fullmatch(text) else quoted_string(text)
 
 
 def is_compressible(content_type: str | None) -> bool:

@@ -8,6 +8,7 @@ a protocol invariant, and the core's own classes could not be passed as these ty
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import EllipsisType
 from typing import Any, Protocol, Self, TypeAlias, TypeGuard, TypeVar, overload, runtime_checkable
 
@@ -329,5 +330,11 @@ def is_response(value: object, /) -> TypeGuard[Response]:
     Args:
         value: Any value, e.g. the result of a handler. Streams aren't touched.
     """
-    kind = type(value)
+    kind: Any = type(value)
+    return _has_members_of_response(kind)
+
+
+# PERF: until 3.12, a missing attribute of a class takes 0.1 us, as an exception is created for it.
+@lru_cache(maxsize=1024)
+def _has_members_of_response(kind: Any) -> bool:
     return hasattr(kind, "status") and hasattr(kind, "headers") and hasattr(kind, "body_used")

@@ -23,6 +23,11 @@ with `__kit_check__`, with the routes registered after the middleware. A middlew
 bound ones has them as `__kit_parts__`, a tuple: for hooks that it doesn't have itself, an app calls
 those of its parts.
 
+A middleware may have `__kit_lifespan__()`, which returns an async context manager. The app enters
+it within its own lifespan, once for each registration.
+
+A handler for `mount` may have `__kit_options__(c)`, in place of the argument `option_handler`.
+
 A WebSocket handler has `__kit_bind_websocket__(method, pattern, codecs)`, which the function that
 accepts connections, such as `upgrade_websocket`, calls in its own `__kit_bind__`. The result of
 that hook is called with the context of the handshake and returns a function of the connection, or

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kit.http.media_types import is_json
+from kit.http.methods import READING_METHODS
 from kit.interface import App
 from kit.openapi import AppOperation, AppOperations, find_operations
 
@@ -204,7 +205,7 @@ def _plan(
 
 
 def _hints(method: str, said: Mapping[str, Any]) -> dict[str, bool]:
-    hints = {"read_only_hint": method == "GET"}
+    hints = {"read_only_hint": method in READING_METHODS}
     if method in _DESTRUCTIVE:
         hints |= {"destructive_hint": True, "idempotent_hint": True}
     return hints | {key: value for key, value in said.items() if key.endswith("_hint")}

@@ -12,15 +12,16 @@ from urllib.parse import unquote_to_bytes
 from kit.authoring.options import OptionChecks
 from kit.http.fields import is_token
 from kit.http.media_types import MULTIPART, URLENCODED, media_type
+from kit.http.methods import SAFE_METHODS
 from kit.http.paths import decode_component
 from kit.interface import App, AsyncMiddleware, Context, HTTPException, Next, Request, Response
 from kit.interface.metadata import attach
 
 _DEFAULT_FIELD = "_method"
 _METHODS = ("PUT", "PATCH", "DELETE")
-# SPEC: RFC 9110 section 9.2.1: safe methods, which guards let through and which have no body;
-# WHATWG Fetch section 2.2.1: forbidden methods.
-_NEVER = frozenset(("GET", "HEAD", "OPTIONS", "CONNECT", "TRACE", "TRACK"))
+# APPSEC: guards let safe methods through.
+# SPEC: WHATWG Fetch section 2.2.1: forbidden methods.
+_NEVER = SAFE_METHODS | {"CONNECT", "TRACK"}
 
 
 def method_override(
@@ -48,8 +49,8 @@ def method_override(
             `query` is given.
         header: Name of the header.
         query: Name of the query parameter.
-        methods: The methods that a request may name, case-insensitively. GET, HEAD and
-            OPTIONS aren't allowed. POST, which changes nothing, is always allowed.
+        methods: The methods that a request may name, case-insensitively. Safe methods
+            such as GET and QUERY aren't allowed. POST, which changes nothing, is always allowed.
 
     Returns:
         The middleware, for `app.use(path, ...)`.

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary
 
+from kit.http.methods import STANDARD_METHODS
 from kit.interface import Context
 
 __all__ = (
@@ -35,10 +36,6 @@ UNMATCHED = "unmatched"
 Exemplar: TypeAlias = Mapping[str, str] | None
 """Labels of an exemplar, such as the id of a trace."""
 
-# SPEC: RFC 9110 section 9.3 and RFC 5789.
-_METHODS = frozenset(
-    ("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE")
-)
 _EVERYWHERE = frozenset(("*", "/*"))
 _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 _logger = logging.getLogger("kit.metrics")
@@ -232,7 +229,7 @@ class Instruments:
 
     def place(self, method: str, route: str) -> Place:
         """Returns the requests of a method for a route; `places` has those of standard methods."""
-        label = method if method in _METHODS else OTHER
+        label = method if method in STANDARD_METHODS else OTHER
         place = self.places.get((label, route))
         if place is None:
             place = self.places[label, route] = Place(self, label, route)

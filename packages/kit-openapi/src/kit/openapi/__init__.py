@@ -5,6 +5,7 @@ from ._describe import Problem, describe
 from ._document import AppOperation, AppOperations
 from ._serving import UI, RoutingApp
 from ._setup import build_document, find_operations, openapi
+from ._versions import Version
 
 __all__ = (
     "UI",
@@ -12,6 +13,7 @@ __all__ = (
     "AppOperations",
     "Problem",
     "RoutingApp",
+    "Version",
     "build_document",
     "describe",
     "find_operations",

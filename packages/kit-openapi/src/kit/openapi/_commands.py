@@ -13,6 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from ._document import Documentation
+    from ._versions import Version
 
 
 def _default_app() -> str:
@@ -44,7 +45,14 @@ _CHECK = click.option(
 @_PATH
 @_OUTPUT
 @_CHECK
-def openapi(target: str, path: str | None, output: Path | None, check: Path | None) -> None:
+@click.option(
+    "--version",
+    type=click.Choice(["3.1", "3.2"]),
+    help="Version of OpenAPI.  [default: that of the app's document]",
+)
+def openapi(
+    target: str, path: str | None, output: Path | None, check: Path | None, version: Version | None
+) -> None:
     """Prints the OpenAPI document of an app, or writes it to a file.
 
     APP is module:attr, path/to/app.py, or a folder with an app.py; the default is KIT_APP, or the
@@ -54,6 +62,8 @@ def openapi(target: str, path: str | None, output: Path | None, check: Path | No
     import msgspec  # here and below: `kit --help` imports this module only for its help
 
     documented = _load(target, path)
+    if version is not None:
+        documented = documented.in_version(version)
     encoded = msgspec.json.encode(documented.document())
     _tell(documented)
     _put(msgspec.json.format(encoded, indent=2).decode() + "\n", output, check)
@@ -66,7 +76,7 @@ def openapi(target: str, path: str | None, output: Path | None, check: Path | No
 @_CHECK
 @click.option(
     "--lang",
-    type=click.Choice(["python"]),
+    type=click.Choice(["python", "typescript"]),
     default="python",
     show_default=True,
     help="Language of the client.",
@@ -76,12 +86,14 @@ def client(
 ) -> None:
     """Prints a typed client for an app, or writes it to a file.
 
-    APP is as for kit openapi. The client is one module that needs httpx and msgspec.
+    APP is as for kit openapi. The client is one file: a Python module that needs httpx and msgspec,
+    or a TypeScript module that needs nothing.
     """
-    from ._client import generate
+    from ._client import LANGUAGES
 
-    documented = _load(target, path)
-    text = generate(documented.document())
+    # OpenAPI 3.2 has a place for all that clients can call.
+    documented = _load(target, path).in_version("3.2")
+    text = LANGUAGES[lang](documented.document())
     _tell(documented)
     _put(text, output, check)
 

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 from kit.interface import App
 
-__all__ = ("AppOperation", "AppOperations", "Documentation")
+from ._methods import get_operation
+from ._versions import Version, write_as
 
-VERSION = "3.1.1"
+__all__ = ("AppOperation", "AppOperations", "Documentation")
 
 
 class AppOperation(NamedTuple):
@@ -20,7 +22,7 @@ class AppOperation(NamedTuple):
         method: The method, in upper case.
         path: The path template, e.g. `/books/{id}`.
         handler: The handler of the route, as registered.
-        operation: The Operation Object (OpenAPI 3.1.1, section 4.8.10).
+        operation: The Operation Object (OpenAPI 3.2.0, section 4.10).
         undeclared_headers: Header parameters that the handler reads by name and nothing validates,
             in lower case. A proxy may set them.
         name: The name of its function, or the id from `describe`; several operations may have the
@@ -59,6 +61,7 @@ class Documentation:
         tags: Tag Objects.
         errors: The types of error bodies, by media type; None for the built-in ones.
         security_schemes: Security Scheme Objects by name.
+        version: The version of OpenAPI.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Documentation:
         tags: Sequence[Mapping[str, Any]] = (),
         errors: Mapping[str, Any] | None = None,
         security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+        version: Version = "3.1",
     ) -> None:
         self.app = app
         self.info = dict(info)
@@ -77,10 +81,18 @@ class Documentation:
         self.tags = [dict(each) for each in tags]
         self.errors = errors
         self.security_schemes = security_schemes or {}
+        self.version: Version = version
         self.base_path = "/"
         self.notes: list[str] = []
         self._document: dict[str, Any] | None = None
         self._found: list[tuple[str, str, Any, tuple[frozenset[str], str]]] = []
+
+    def in_version(self, version: Version) -> Self:
+        """Returns the same in a version of OpenAPI."""
+        found = copy(self)
+        found.version = version
+        found.notes, found._found, found._document = [], [], None
+        return found
 
     def document(self) -> dict[str, Any]:
         """Returns the document, which is built once; `notes` then lists the omitted routes."""
@@ -92,7 +104,9 @@ class Documentation:
         """Returns the operations of the document, each with the handler of its route."""
         document = self.document()
         found = [
-            AppOperation(method, path, handler, document["paths"][path][method.lower()], *known)
+            AppOperation(
+                method, path, handler, get_operation(document["paths"][path], method), *known
+            )
             for method, path, handler, known in self._found
         ]
         return AppOperations(document, found, self.notes)
@@ -135,7 +149,7 @@ class Documentation:
             "securitySchemes": dict(sorted(security.schemes.items())),
         }
         mark_open_operations(paths)
-        document: dict[str, Any] = {"openapi": VERSION, "info": self.info}
+        document: dict[str, Any] = {"openapi": "", "info": self.info}
         # SPEC: OpenAPI 3.1.1 section 4.8.1: the default, which linters require to be written.
         document["servers"] = self.servers or [{"url": "/"}]
         tags = declare_tags(self.tags, paths)
@@ -147,4 +161,5 @@ class Documentation:
             document["components"] = used
         # Tuples, dates etc. in defaults and examples become JSON values.
         built: dict[str, Any] = msgspec.json.decode(codecs.encode_json(document))
+        write_as(self.version, built, self.notes)
         return built

@@ -17,7 +17,6 @@ from ._describe import check_described
 from ._patterns import Template, templates
 from ._source import UNKNOWN, innermost
 
-_METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH", "TRACE")
 # The methods listed for a handler of every method; nobody documents TRACE.
 _OF_ALL = ("GET", "PUT", "POST", "DELETE", "PATCH")
 _UNLISTED = ("HEAD", "OPTIONS")
@@ -131,9 +130,6 @@ def _operations(
         return
     if facts.others.get("kit_websocket"):
         notes.append(f"{shown} is left out: OpenAPI doesn't support WebSockets")
-        return
-    if methods[0] not in _METHODS:
-        notes.append(f"{shown} is left out: OpenAPI 3.1 has no method {route.method}")
         return
     try:
         paths = [*templates(route.path)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from kit.authoring.options import OptionChecks
@@ -13,6 +13,7 @@ from kit.interface import App
 
 from ._describe import check_described, check_scheme
 from ._document import Documentation
+from ._versions import Version, check_fields
 
 _INFO = ("title", "version", "summary", "description", "termsOfService", "contact", "license")
 DEFAULT_INFO = {"title": "API", "version": "0.1.0"}
@@ -29,6 +30,7 @@ def documentation(
     tags: Sequence[Mapping[str, Any]],
     errors: Any,
     security_schemes: Mapping[str, Mapping[str, Any]] | None,
+    version: Version = "3.1",
 ) -> Documentation:
     """Checks the options of a document.
 
@@ -40,6 +42,7 @@ def documentation(
         tags: See `openapi`.
         errors: See `openapi`.
         security_schemes: See `openapi`.
+        version: See `openapi`.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -54,13 +57,18 @@ def documentation(
     for name, scheme in schemes.items():
         if isinstance(scheme, Mapping):
             check_scheme(check, f"security_schemes[{name!r:.100}]['scheme']", scheme)
+    check.choice("version", version, get_args(Version))
+    own_servers = _objects(check, "servers", servers, "url", "https://api.example.com")
+    own_tags = _objects(check, "tags", tags, "name", "books")
+    check_fields(check, version, servers=own_servers, tags=own_tags, schemes=schemes)
     return Documentation(
         app,
         info=_info(check, info),
-        servers=_objects(check, "servers", servers, "url", "https://api.example.com"),
-        tags=_objects(check, "tags", tags, "name", "books"),
+        servers=own_servers,
+        tags=own_tags,
         errors=_errors(check, factory, errors),
         security_schemes=schemes,
+        version=version,
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes operations as Operation Objects (OpenAPI 3.1.1, section 4.8.10)."""
+"""Writes operations as Operation Objects (OpenAPI 3.2.0, section 4.10)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def render(pending: PendingOperation, schemas: Schemas) -> dict[str, Any]:
         "description": description,
         "operationId": operation.id,
         "parameters": _parameters(pending, schemas),
-        "requestBody": _body(pending, schemas),
+        "requestBody": _required_by_method(operation.method, _body(pending, schemas)),
         "responses": {
             status: _response(answer, schemas) for status, answer in pending.answers.items()
         },
@@ -112,6 +112,11 @@ def render(pending: PendingOperation, schemas: Schemas) -> dict[str, Any]:
     if pending.security is not None:
         kept["security"] = pending.security
     return kept
+
+
+def _required_by_method(method: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Returns a body as the method needs it: a QUERY always has one (RFC 10008, section 2)."""
+    return {**body, "required": True} if body and method == "QUERY" else body
 
 
 def _tags(base_path: str) -> list[str]:

@@ -247,7 +247,8 @@ def _add_malformed(
 ) -> None:
     """Adds the text response for a body that isn't JSON, or isn't a form.
 
-    In a typed endpoint, that is one of the validation errors.
+    In a typed endpoint, that is one of the validation errors. A QUERY without a Content-Type is a
+    400, too, whatever the status of these errors is (RFC 10008, section 2.1).
     """
     targets = {
         target
@@ -257,6 +258,8 @@ def _add_malformed(
     }
     if targets & {"json", "form"}:
         _add(found, "400", errors.answer(""))
+    elif operation.method == "QUERY" and "415" in found and "400" not in found:
+        _add(found, "400", errors.answer("", is_problem=True))
 
 
 def _add_reads(

@@ -18,6 +18,7 @@ from kit.interface.metadata import attach, get_facts
 from ._document import AppOperations, Documentation
 from ._options import DEFAULT_INFO, check_assets, check_paths, documentation
 from ._serving import UI, RoutingApp, entity_tag
+from ._versions import Version
 
 __all__ = ("build_document", "documentations", "find_operations", "openapi")
 
@@ -39,8 +40,9 @@ def openapi(
     assets: Path | str | None = None,
     errors: Any = None,
     security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+    version: Version = "3.1",
 ) -> AppT:
-    """Serves an OpenAPI 3.1 document of an app, and a page that shows it.
+    """Serves an OpenAPI document of an app, and a page that shows it.
 
     The document is built when it is first requested, so call this before or after the routes are
     registered. Middleware registered before it also covers the document and the page.
@@ -63,6 +65,9 @@ def openapi(
         errors: The type of the bodies that the app's `on_error` returns, or a mapping of media
             types to types. Default: Kit's problem documents, and no body for other errors.
         security_schemes: Security Scheme Objects by name, for `describe(security=...)`.
+        version: The version of OpenAPI. 3.2 describes routes for QUERY and other methods, and the
+            items of streams; in a document of 3.1, these are extensions such as `x-query`, which
+            most tools ignore.
 
     Returns:
         The app.
@@ -86,6 +91,7 @@ def openapi(
         tags=tags,
         errors=errors,
         security_schemes=security_schemes,
+        version=version,
     )
     check_paths(path, docs)
     OptionChecks("openapi").choice("ui", ui, get_args(UI))
@@ -112,6 +118,7 @@ def build_document(
     tags: Sequence[Mapping[str, Any]] = (),
     errors: Any = None,
     security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+    version: Version = "3.1",
 ) -> dict[str, Any]:
     """Builds the document of an app, without registering routes.
 
@@ -122,6 +129,7 @@ def build_document(
         tags: See `openapi`.
         errors: See `openapi`.
         security_schemes: See `openapi`.
+        version: See `openapi`.
 
     Returns:
         The document, ready for `json.dumps`.
@@ -138,6 +146,7 @@ def build_document(
         tags=tags,
         errors=errors,
         security_schemes=security_schemes,
+        version=version,
     ).document()
 
 
@@ -151,9 +160,9 @@ def find_operations(app: App) -> AppOperations:
 
     Returns:
         The operations, each with the handler of its route, and the document as `build_document`
-        returns it.
+        returns it for OpenAPI 3.2, which has all methods.
     """
-    return Documentation(app, info=DEFAULT_INFO).operations()
+    return Documentation(app, info=DEFAULT_INFO, version="3.2").operations()
 
 
 def documentations(app: App) -> list[tuple[str, Documentation]]:

@@ -8,33 +8,36 @@ from typing import Any
 
 from kit.http.media_types import EVENT_STREAM, JSON, JSON_LINES
 
-ITEM_SCHEMA = "x-itemSchema"
-"""The field of a Media Type Object with the schema of an item; `itemSchema` in OpenAPI 3.2."""
-
 # What a text has that is written as JSON, in quotes.
 _OF_OTHER_TEXTS = ("const", "contentEncoding", "enum", "format")
 
 
 def describe_items(media_type: str, described: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a Media Type Object of OpenAPI 3.1, with the schema of its items in an extension.
-
-    OpenAPI 3.1 has no field for items: the whole body is a string for it.
+    """Returns a Media Type Object with the schema of its items: of events, or of their data.
 
     Args:
         media_type: The media type.
-        described: The object, as in OpenAPI 3.2: the schema of the data of an item is `itemSchema`.
+        described: The object, in which `itemSchema` is the schema of the data of an item.
     """
     written = dict(described)
-    if "itemSchema" in written:
-        item = written.pop("itemSchema")
-        written.setdefault("schema", {"type": "string"})
-        written[ITEM_SCHEMA] = _describe_event(item) if media_type == EVENT_STREAM else item
+    if "itemSchema" in written and media_type == EVENT_STREAM:
+        written["itemSchema"] = _describe_event(written["itemSchema"])
     return written
 
 
-def find_item_schema(content: Mapping[str, Any] | None) -> Any:
-    """Returns the schema of the items of a response that can be read as JSON Lines, or None."""
-    return (content or {}).get(JSON_LINES, {}).get(ITEM_SCHEMA)
+def find_item_schema(content: Mapping[str, Any] | None, media_type: str = JSON_LINES) -> Any:
+    """Returns the schema of the items of a response, or None.
+
+    Args:
+        content: The media types of the response, of OpenAPI 3.1 or 3.2.
+        media_type: JSON Lines, or events, whose data are the items.
+    """
+    described = (content or {}).get(media_type, {})
+    schema = described.get("itemSchema", described.get("x-itemSchema"))  # the latter in OpenAPI 3.1
+    if schema is None or media_type != EVENT_STREAM:
+        return schema
+    data = schema.get("properties", {}).get("data", {})
+    return data.get("contentSchema", data)
 
 
 def _describe_event(data: Any) -> dict[str, Any]:

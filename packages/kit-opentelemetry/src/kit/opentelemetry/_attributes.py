@@ -35,8 +35,9 @@ _SECRET_HEADERS = frozenset(
         "x-xsrf-token",
     )
 )
-# SPEC: semantic conventions, "http.request.method": the methods of RFC 9110 section 9 and RFC 5789.
-_METHODS = "CONNECT,DELETE,GET,HEAD,OPTIONS,PATCH,POST,PUT,TRACE"
+# SPEC: semantic conventions, "http.request.method": the methods of RFC 9110 section 9,
+# RFC 5789 and RFC 10008.
+_METHODS = "CONNECT,DELETE,GET,HEAD,OPTIONS,PATCH,POST,PUT,QUERY,TRACE"
 _METHODS_VARIABLE = "OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 # Maximum length of stored texts from clients, in characters.

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from kit.http.conditional import GetField, evaluate, range_applies
 from kit.http.dates import format_http_date
+from kit.http.methods import READING_METHODS
 
 from ._bodies import FileBody, Piece, Span
 from ._files import OpenFile
@@ -24,7 +25,6 @@ for one response.
 IS_FOLDER: Literal["is folder"] = "is folder"
 """Returned instead of a response: the path needs a trailing slash for relative links."""
 
-_READ = frozenset(("GET", "HEAD", "QUERY"))
 _NANOSECONDS = 1_000_000_000
 # The start of 2001. Reproducible builds give all files the same date: Nix 1970, Cloud Native
 # Buildpacks 1980, Bazel (rules_pkg) 2000.
@@ -97,7 +97,7 @@ def answer(file_request: FileRequest, file: OpenFile, file_headers: FileHeaders)
     etag, last_modified = _validators(file, file_headers.encoding)
     status = None
     # SPEC: section 13.2.1: for other methods, the file is their result, not their target.
-    if file_request.method in _READ:
+    if file_request.method in READING_METHODS:
         status = evaluate(
             file_request.method, file_request.get, etag=etag, last_modified=last_modified
         )

@@ -48,11 +48,12 @@ as in production: a 500 response, unless an `on_error` changes that. The client 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from kit.app import Kit
 from kit.authoring.options import OptionChecks
+from kit.authoring.wrapped_apps import find_app
 from kit.interface import ExecutionContext as AnyExecutionContext
 from kit.testing._caller import Caller, Settings
 from kit.testing._client import Step, TestClient, WsStep
@@ -72,6 +73,9 @@ if TYPE_CHECKING:
     from kit.testing._cookies import Cookies
     from kit.testing._sync_websocket import SyncTestWebSocket
     from kit.testing._websocket import TestWebSocket
+
+AsgiApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[Any]]
+"""ASGI middleware around an app."""
 
 __all__ = (
     "Cookies",
@@ -121,7 +125,7 @@ def __getattr__(name: str) -> Any:
 
 
 def test_client(
-    app: Kit[Any, Any],
+    app: Kit[Any, Any] | AsgiApp,
     env: Mapping[str, Any] | None = None,  # noqa: PT028 - not a test
     execution_ctx: AnyExecutionContext | None = None,  # noqa: PT028
     *,
@@ -137,7 +141,8 @@ def test_client(
     client works too, but they don't run.
 
     Args:
-        app: The app. The client of an app that `base_path` returned uses the whole paths.
+        app: The app, or ASGI middleware around it, which needs kit-asgi. The client of an app that
+            `base_path` returned uses the whole paths.
         env: Bindings for `c.env`, e.g. mocks; they override those of the lifespan.
         execution_ctx: The object that `c.execution_ctx` returns. Default: a new `ExecutionContext`
             for each request. With an `ExecutionContext` of this module, the tasks of `wait_until`
@@ -155,21 +160,21 @@ def test_client(
         The client.
 
     Raises:
-        TypeError: If `app` is not a Kit app.
+        TypeError: If `app` is neither a Kit app nor ASGI middleware around one.
         ValueError: If a header, a cookie or `base_url` is invalid.
     """
-    _check(app, "test_client")
+    kit_app, served = _find_apps(app, "test_client", env)
     settings = Settings(
         env, execution_ctx, headers, cookies, keep_cookies, follow_redirects, base_url
     )
-    return TestClient(Caller(Step, WsStep, app, settings))
+    return TestClient(Caller(Step, WsStep, kit_app, settings, served))
 
 
 test_client.__test__ = False  # type: ignore[attr-defined]  # pytest takes it for a test otherwise
 
 
 def sync_test_client(
-    app: Kit[Any, Any],
+    app: Kit[Any, Any] | AsgiApp,
     env: Mapping[str, Any] | None = None,
     execution_ctx: AnyExecutionContext | None = None,
     *,
@@ -200,17 +205,43 @@ def sync_test_client(
         The client.
 
     Raises:
-        TypeError: If `app` is not a Kit app.
+        TypeError: If `app` is neither a Kit app nor ASGI middleware around one.
         ValueError: If a header, a cookie or `base_url` is invalid.
     """
-    _check(app, "sync_test_client")
+    kit_app, served = _find_apps(app, "sync_test_client", env)
     settings = Settings(
         env, execution_ctx, headers, cookies, keep_cookies, follow_redirects, base_url
     )
     OptionChecks("sync_test_client").choice("backend", backend, ("asyncio", "trio"))
-    return SyncTestClient(SyncCaller(SyncStep, SyncWsStep, app, settings), backend)
+    return SyncTestClient(SyncCaller(SyncStep, SyncWsStep, kit_app, settings, served), backend)
 
 
-def _check(app: Any, name: str) -> None:
-    if not isinstance(app, Kit):
-        raise TypeError(f"{name}() takes a Kit app, not {app!r:.100}")
+def _find_apps(app: Any, name: str, env: Any) -> tuple[Kit[Any, Any], Kit[Any, Any]]:
+    """Returns the app with the routes, and the one that requests are sent to.
+
+    Raises:
+        ImportError: If kit-asgi isn't installed, which ASGI middleware around the app needs.
+        TypeError: If there is no Kit app, or bindings would have to pass through ASGI middleware.
+    """
+    if isinstance(app, Kit):
+        return app, app
+    inner = find_app(app)
+    if inner is None:
+        raise TypeError(
+            f"{name}() takes a Kit app, or ASGI middleware around one, not {app!r:.100}"
+        )
+    if env is not None:
+        raise TypeError(
+            f"{name}(env=...) is for a Kit app, but ASGI middleware is around it: give the app "
+            "itself, or yield the bindings in its lifespan"
+        )
+    try:
+        from kit.asgi import from_asgi
+    except ImportError as error:
+        raise ImportError(
+            f"{name}() was given ASGI middleware around a Kit app, which needs kit-asgi: "
+            "pip install 'kit-testing[asgi]'"
+        ) from error
+    outer = Kit[Any, Any]()
+    outer.mount("/", from_asgi(app, ambiguous_paths=True))
+    return inner, outer

@@ -73,6 +73,7 @@ class Caller:
         ws_step: The class of a step whose last name is `ws`.
         app: The app.
         settings: The arguments of the client.
+        served: What requests are sent to. Default: the app.
 
     Attributes:
         env: The bindings.
@@ -85,11 +86,18 @@ class Caller:
         TypeError: If a setting has the wrong type.
     """
 
-    def __init__(self, step: Any, ws_step: Any, app: Kit[Any, Any], settings: Settings) -> None:
+    def __init__(
+        self,
+        step: Any,
+        ws_step: Any,
+        app: Kit[Any, Any],
+        settings: Settings,
+        served: Kit[Any, Any] | None = None,
+    ) -> None:
         _check(settings)
         self.step = step
         self.ws_step = ws_step
-        self.app = app
+        self.app = served or app
         self.env = settings.env
         self._execution_ctx = settings.execution_ctx
         self._headers = build_headers(settings.headers)

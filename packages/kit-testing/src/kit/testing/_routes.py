@@ -11,7 +11,7 @@ from kit.interface import METHOD_NAME_ALL, RouterRoute
 from kit.testing._errors import MethodNotFoundError, RouteNotFoundError
 from kit.testing._paths import Names, Variant, begins, parse_values, variants
 
-STANDARD_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD")
+STANDARD_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "QUERY", "OPTIONS", "HEAD")
 
 
 # Attributes of a client, which hide the first segment of that name.

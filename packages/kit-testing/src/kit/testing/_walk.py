@@ -41,6 +41,7 @@ class Walk(Generic[_StepT]):
         patch: _StepT
         post: _StepT
         put: _StepT
+        query: _StepT
 
         @property
         def path(self) -> PathStep[_StepT]:
@@ -85,7 +86,7 @@ class Walk(Generic[_StepT]):
         routes, names = self._kit_caller.routes, self._kit_names
         methods = [method.lower() for method in routes.methods(names)]
         if "all" in methods:
-            methods = ["get", "post", "put", "delete", "patch"]
+            methods = ["get", "post", "put", "delete", "patch", "query"]
         return [*routes.next_names(names), *methods, *(("url", "path") if methods else ())]
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kit.http.media_types import JSON, MULTIPART, URLENCODED
+from kit.http.media_types import JSON, MULTIPART, URLENCODED, format_accept_query
 from kit.interface import Context, ProblemError
 
 __all__ = ("FORM_TYPES", "JSON_TYPES", "refuse_other_body")
@@ -29,9 +29,12 @@ async def refuse_other_body(c: Context[Any, Any], expected: tuple[str, ...]) -> 
 
     Raises:
         ProblemError: 415 if there is a body (RFC 9110, section 15.5.16). Its header `Accept` lists
-            the types to send, and so does `Accept-Patch` for PATCH (RFC 5789, section 2.2).
+            the types to send, and so do `Accept-Patch` for PATCH (RFC 5789, section 2.2) and
+            `Accept-Query` for QUERY. A QUERY must have a Content-Type, even without a body; one
+            without it is a 400 (RFC 10008, section 2.1).
     """
-    if not await _has_body(c):
+    is_query = c.req.method == "QUERY"
+    if not is_query and not await _has_body(c):
         return
     content_type = c.req.header("content-type")
     found = "There is no Content-Type"
@@ -41,8 +44,11 @@ async def refuse_other_body(c: Context[Any, Any], expected: tuple[str, ...]) -> 
     headers = {"accept": accepted}
     if c.req.method == "PATCH":
         headers["accept-patch"] = accepted
+    elif is_query:
+        headers["accept-query"] = format_accept_query(expected)
     detail = f"{found}, expected {' or '.join(expected)}"
-    raise ProblemError(415, detail=detail, headers=headers)
+    status = 400 if is_query and not content_type else 415
+    raise ProblemError(status, detail=detail, headers=headers)
 
 
 async def _has_body(c: Context[Any, Any]) -> bool:

@@ -11,8 +11,10 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from click import ClickException
+
 from .._listening import listen, listen_at, shown_address
-from .._loading import load_app
+from .._loading import load_served
 from .._requirements import require
 from .._serving import Serving
 from .._style import say
@@ -54,9 +56,14 @@ def serve(
         AppError: If the app can't be loaded.
         ClickException: If the address can't be used, or granian or kit-rsgi is not installed.
     """
-    load_app(target)  # so that what is wrong with it is told before granian starts
+    served = load_served(target)  # so that what is wrong with it is told before granian starts
     require("kit serve --server granian", "granian")
     if interface == "rsgi":
+        if not hasattr(served, "__rsgi__"):
+            raise ClickException(
+                f"{target} is ASGI middleware around an app, which --interface rsgi can't call: "
+                "leave the option out"
+            )
         require("kit serve --interface rsgi", "kit.rsgi")
     from granian import Granian
     from granian.constants import Interfaces, SSLProtocols
@@ -93,7 +100,7 @@ def serve(
     shown = name if workers == 1 else f"{name} in {workers} processes"
     greet = partial(_greet, f"Serving {shown} (Ctrl-C ends it)", family, address)
     server.on_startup(Thread(target=greet, daemon=True).start)
-    server.serve(target_loader=load_app)
+    server.serve(target_loader=load_served)
     return 0
 
 

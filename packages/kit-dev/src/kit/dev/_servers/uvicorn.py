@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .._listening import listen, listen_at, shown_address
-from .._loading import load_app
+from .._loading import load_served
 from .._requirements import require
 from .._serving import Serving
 from .._style import say
@@ -51,7 +51,7 @@ def serve(
         require("kit serve", "uvicorn")
         with _listening(host, port, uds, serving) as (listener, where):
             return _serve_in_processes(target, listener, where, workers, serving)
-    app = load_app(target)
+    app = load_served(target)
     require("kit serve", "uvicorn")
     from .._server import run
 

@@ -32,7 +32,11 @@ class Arguments(NamedTuple):
 
     def bind(self, function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
         """Returns a function that takes values by their local names, and calls `function`."""
-        pick, by_keyword = _picker(self.positional), self.by_keyword
+        by_keyword = self.by_keyword
+        if len(self.positional) == 1 and not by_keyword:
+            (name,) = self.positional
+            return lambda values: function(values[name])
+        pick = _picker(self.positional)
         if not by_keyword:
             return lambda values: function(*pick(values))
         return lambda values: function(

@@ -60,8 +60,9 @@ class CompiledRoute:
         self._endpoint = self._compile()
         self.resolution = self._endpoint.resolution
 
-        async def handler(c: Context[Any, Any]) -> Any:
-            return await self._endpoint.run(c)
+        # PERF: `async def` would add a coroutine, 0.2 us.
+        def handler(c: Context[Any, Any]) -> Any:
+            return self._endpoint.run(c)
 
         self.handler = handler
 

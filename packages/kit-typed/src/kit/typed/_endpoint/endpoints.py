@@ -83,6 +83,10 @@ class Endpoints:
         """Registers an endpoint for DELETE; see `on`."""
         return self.on("DELETE", path, **options)
 
+    def query(self, path: str, /, **options: Unpack[EndpointOptions]) -> _Decorator:
+        """Registers an endpoint for QUERY (RFC 10008), which has a body; see `on`."""
+        return self.on("QUERY", path, **options)
+
     def on(
         self,
         method: str | Sequence[str],

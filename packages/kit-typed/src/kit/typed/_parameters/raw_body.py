@@ -71,11 +71,14 @@ class RawBody:
         Raises:
             ValueError: If there is no body, or it doesn't fit.
             HTTPException: 413 if it is too large.
-            ProblemError: 415 if it has another media type.
+            ProblemError: 415 if it has another media type; 400 if a QUERY names none.
         """
         content = await c.req.bytes()
+        kind = c.req.header("content-type")
+        if kind is None and c.req.method == "QUERY":
+            await refuse_other_body(c, self.media_types or ("*/*",))
         if content:
-            if not self._takes(c.req.header("content-type")):
+            if not self._takes(kind):
                 await refuse_other_body(c, self.media_types)
             values[self.field.local] = content if self._check is None else self._check(content)
         elif self.is_required:

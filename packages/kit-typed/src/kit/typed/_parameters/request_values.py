@@ -40,6 +40,29 @@ def read_text(c: Context[Any, Any], source: Source) -> dict[str, Any]:
     return _without_others(values, source) if source.others else values
 
 
+def compile_reading(source: Source) -> Callable[[Context[Any, Any], dict[str, Any]], None]:
+    """Returns a function that adds the values of a part of the request, except forms.
+
+    It takes the context and the endpoint's values by local names, and raises a ValueError if the
+    values in the request don't fit.
+    """
+    load = source.load_single
+    if load is None:
+        return lambda c, values: source.load_into(values, read_text(c, source))
+    field = source.fields[0]
+    key, local, read = field.key, field.local, _READERS_OF_ONE[source.target]
+
+    def add_value(c: Context[Any, Any], values: dict[str, Any]) -> None:
+        # PERF: most endpoints have one such parameter, and an object for it takes 0.6 us.
+        text = read(c, key)
+        if text is None:
+            source.load_into(values, {})
+        else:
+            values[local] = load(text)
+
+    return add_value
+
+
 def _without_others(values: dict[str, Any], source: Source) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in source.others}
 
@@ -110,6 +133,13 @@ _READERS: dict[ValidationTarget, Callable[[Context[Any, Any], Source], dict[str,
     "query": _read_query,
     "header": _read_headers,
     "cookie": _read_cookies,
+}
+
+
+_READERS_OF_ONE: dict[ValidationTarget, Callable[[Context[Any, Any], str], str | None]] = {
+    "param": lambda c, key: c.req.param(key),
+    "query": lambda c, key: c.req.query(key),
+    "cookie": get_cookie,
 }
 
 

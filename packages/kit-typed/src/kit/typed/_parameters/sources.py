@@ -18,7 +18,7 @@ from msgspec import inspect
 
 from kit.authoring.models import check_union, find_model
 from kit.authoring.recursive_types import is_part
-from kit.authoring.text_values import is_scalar
+from kit.authoring.text_values import is_scalar, text_loader
 from kit.http.media_types import is_json, media_type
 from kit.interface import Codecs, ValidationTarget
 from kit.validator.schemas import ObjectNames, Schema, check_objects, get_schema
@@ -55,6 +55,9 @@ IMMUTABLE = (
     decimal.Decimal,
     uuid.UUID,
 )
+
+# The parts with one text for a name. A header may have several lines.
+_OF_SINGLE_TEXTS = ("param", "query", "cookie")
 
 
 class Field:
@@ -157,10 +160,13 @@ class Source:
         others: Names used by other parameters. A model doesn't get them, since it may reject
             unknown names.
         objects: The names of objects in a query or form.
+        load_single: Builds the value of the only field from its text; None if it takes a part with
+            several fields, a whole part, or more than a text.
     """
 
     type: Any
     schema: Schema
+    load_single: Callable[[str], Any] | None = None
     lists: frozenset[str]
     contents: frozenset[str]
     headers: tuple[tuple[str, str, bool], ...]
@@ -221,6 +227,15 @@ class Source:
             (each.key, each.header, each.takes_list) for each in fields if each.header is not None
         )
         self.vary = self.schema.headers if self.is_model else ", ".join(sorted(self.names))
+        if self._has_single_text:
+            self.load_single = text_loader(self.fields[0].annotation, codecs)
+
+    @property
+    def _has_single_text(self) -> bool:
+        if self.is_model or len(self.fields) > 1 or self.target not in _OF_SINGLE_TEXTS:
+            return False
+        field = self.fields[0]
+        return classify(field.annotation) == "single" and not field.is_read_by_pydantic
 
     def load(self, values: dict[str, Any]) -> Any:
         """Builds a value of the type; the default of a model if none of its names was sent.

@@ -178,8 +178,7 @@ class _Object:
         # PERF: msgspec reads an object faster. It has to find the fields that may be absent,
         # since it takes one that raises for an absent one.
         self._is_flat = not (is_whole or readings or self._tag or self._is_array or may_be_unset)
-        self._has_optional = bool(optional)
-        self._get_optional = attrgetter(*(each.name for each in optional)) if optional else _keep
+        self._get_optional = attrgetter(*(each.name for each in optional)) if optional else None
         # PERF: a class in one look-up.
         self._find_reading = lru_cache(maxsize=256)(self._choose_reading)
 
@@ -192,10 +191,11 @@ class _Object:
         """Returns the data of several objects, or the objects if msgspec can read them."""
         # PERF: in C where possible, since pages have many rows.
         readings = {self._find_reading(kind) for kind in {*map(type, values)}}
-        if readings == {self._read_flat}:
+        if readings == {_keep}:
+            return values
+        if self._get_optional is not None and readings == {self._read_flat}:
             try:
-                if self._has_optional:
-                    deque(map(self._get_optional, values), maxlen=0)
+                deque(map(self._get_optional, values), maxlen=0)
             except Exception:  # one is absent, or can't be read
                 return [*map(self.read, values)]
             return values
@@ -216,13 +216,13 @@ class _Object:
             if issubclass(kind, _SCALARS):
                 return _keep
         if self._is_flat and kind is not self.kind:
-            return self._read_flat
+            return _keep if self._get_optional is None else self._read_flat
         return self._read_each
 
     def _read_flat(self, value: Any) -> Any:
         """Returns an object that msgspec can read, or its data."""
         try:
-            self._get_optional(value)
+            self._get_optional(value)  # type: ignore[misc]  # chosen if there is one
         except Exception:  # absent, or it can't be read
             return self._read_each(value)
         return value

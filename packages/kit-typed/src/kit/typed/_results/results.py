@@ -139,7 +139,7 @@ def compile_result(signature: Signature, status: int | None, options: ResultOpti
     def create(converter: _Converter) -> Result:
         def convert(value: Any) -> Any:
             try:
-                return converter.convert(value)
+                return converter.convert_other(value)
             except Exception as error:  # also of properties, validators and __post_init__
                 raise ResponseValidationError(
                     f"@typed {place}: a result of the class {type(value).__qualname__} isn't the "
@@ -192,6 +192,14 @@ class _Converter:
         Raises:
             ValueError: If it isn't a value of the type.
         """
+        return value if self.exact(value) else self.convert_other(value)
+
+    def convert_other(self, value: Any) -> Any:
+        """Returns what is sent for a value that isn't sent as it is.
+
+        Raises:
+            ValueError: If it isn't a value of the type.
+        """
         raise ValueError("no data is declared")
 
     def bind(self, codecs: Codecs) -> _Converter:
@@ -220,7 +228,7 @@ class _PydanticConverter(_Converter):
         can_choose = "by_name" in inspect.signature(self._validate).parameters
         self._names = {"by_alias": True, "by_name": True} if can_choose else {}
 
-    def convert(self, value: Any) -> Any:
+    def convert_other(self, value: Any) -> Any:
         value = self._validate(_as_input(value, self._as_row), from_attributes=True, **self._names)
         # Otherwise, a field that holds something else is sent with all its contents.
         return msgspec.Raw(self._encode(value, warnings="error", **self._options))
@@ -248,17 +256,15 @@ class _MsgspecConverter(_Converter):
         encode = None if codecs is None else codecs.enc_hook
         self._read_whole = compile_reading(kind, is_whole=True, encode=encode)
         hook = partial(_convert_other, decode_hook(kind, is_text=False, codecs=codecs))
-        self._convert = partial(msgspec.convert, type=kind, dec_hook=hook)
+        self._convert = partial(msgspec.convert, type=kind, from_attributes=True, dec_hook=hook)
 
-    def convert(self, value: Any) -> Any:
-        if self.exact(value):
-            return value
+    def convert_other(self, value: Any) -> Any:
         try:
-            return self._convert(self._read(value), from_attributes=True)
+            return self._convert(self._read(value))
         except msgspec.ValidationError:
             # This says why an attribute can't be read, which isn't absent. And it encodes what
             # msgspec doesn't take for a str or a datetime, such as an instance of a subclass.
-            return self._convert(self._read_whole(value), from_attributes=True)
+            return self._convert(self._read_whole(value))
 
     def bind(self, codecs: Codecs) -> _Converter:
         return _MsgspecConverter(self._kind, codecs)
@@ -283,9 +289,7 @@ class _UnionConverter(_Converter):
             bound.exact.add(member.exact)
         return bound
 
-    def convert(self, value: Any) -> Any:
-        if self.exact(value):
-            return value
+    def convert_other(self, value: Any) -> Any:
         problems = []
         # Otherwise, a class whose fields all have defaults would fit any object.
         for _, member in sorted(self._members, key=lambda each: not _is_of(value, each[0])):
@@ -311,7 +315,7 @@ class _ItemsConverter(_Converter):
     def bind(self, codecs: Codecs) -> _Converter:
         return _ItemsConverter(self._item.bind(codecs), is_dict=self._is_dict)
 
-    def convert(self, value: Any) -> Any:
+    def convert_other(self, value: Any) -> Any:
         convert = self._item.convert
         if self._is_dict:
             if not isinstance(value, Mapping):

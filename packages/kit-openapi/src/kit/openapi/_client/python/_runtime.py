@@ -20,6 +20,8 @@ ERRORS = '''
 class ClientError(Exception):
     """An error response, or a response with an undocumented status.
 
+    A subclass is raised if the operation documents the status, and the body is as documented.
+
     Attributes:
         status: The HTTP status code.
         problem: The body: of the documented type, otherwise as JSON or text.
@@ -61,6 +63,15 @@ def _is_nullable(kind: Any) -> bool:
     return not kinds & {Any, str, bytes, list, tuple, dict}
 
 
+def _is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
+
+
+# Whatever is iterated like a list.
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, (list, tuple, set, frozenset))
+
+
 def _is_object(value: Any) -> bool:
     return isinstance(value, (Mapping, msgspec.Struct))
 
@@ -70,7 +81,7 @@ def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if _is_object(value):
             inner = _fields(value).items()
             yield from _flat({f"{name}[{key}]": each for key, each in inner})
-        elif isinstance(value, (list, tuple, set, frozenset)):
+        elif _is_list(value):
             for index, each in enumerate(value):
                 if _is_object(each):
                     yield from _flat({f"{name}[{index}]": each})
@@ -93,7 +104,7 @@ def _merged(
 
 
 def _fields(form: Any) -> dict[str, Any]:
-    if isinstance(form, Mapping):
+    if _is_mapping(form):
         return {str(name): value for name, value in form.items()}
     values: dict[str, Any] = {}
     config = form.__struct_config__
@@ -169,8 +180,7 @@ def _result(
     status = response.status_code
     known = status if status in results else status // 100
     if known not in results:
-        kind = errors.get(status, errors.get(status // 100, Any))
-        raise ClientError(response, _problem(response, kind))
+        raise _error(response, errors)
     kind = results[known]
     if kind is None or kind is httpx.Response:
         return response if kind else None
@@ -179,15 +189,23 @@ def _result(
     return response.text if kind is str else response.content
 
 
-def _problem(response: httpx.Response, kind: Any) -> Any:
+def _error(response: httpx.Response, errors: Mapping[int, Any]) -> ClientError:
+    status = response.status_code
+    kind = errors.get(status, errors.get(status // 100, ()))
+    kinds = kind if _is_list(kind) else [kind]
+    named = _ERRORS[status] if status in errors else ClientError
     if "json" in response.headers.get("Content-Type", ""):
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        for each in (*kinds, Any):
+        for each in kinds:
             try:
-                return msgspec.json.decode(response.content, type=each)
+                return named(response, msgspec.json.decode(response.content, type=each))
             except msgspec.DecodeError:
                 continue
-    return response.text
+        try:
+            return ClientError(response, msgspec.json.decode(response.content))
+        except msgspec.DecodeError:
+            return ClientError(response, response.text)
+    is_as_documented = str in kinds or Any in kinds
+    return (named if is_as_documented else ClientError)(response, response.text)
 """
 
 STREAMING = """

@@ -4,13 +4,28 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._schemas import PREFIX, Schema
-from ._writing import WIDTH, Group, Names, call, docstring, literal, pascal, quoted, snake
+from ..._schemas import Schema
+from .._names import pascal, snake
+from .._schemas import (
+    Array,
+    Choice,
+    Object,
+    Reference,
+    Scalar,
+    Tag,
+    Text,
+    Tuple,
+    Values,
+    find_forms,
+    find_tags,
+    is_nullable,
+    read_schema,
+)
+from ._writing import WIDTH, Group, call, docstring, literal, make_names, quoted
 
 _FORMATS = {
     "date-time": "datetime.datetime",
@@ -18,9 +33,14 @@ _FORMATS = {
     "time": "datetime.time",
     "duration": "datetime.timedelta",
     "uuid": "uuid.UUID",
+}
+_SCALARS = {
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "null": "None",
     "decimal": "decimal.Decimal",
 }
-_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 # Types that msgspec can't distinguish in a union: it supports one of each group.
 _TEXTS = {"str", "bytes", "datetime.datetime", "datetime.date", "datetime.time", "uuid.UUID"}
 _TEXTS |= {"decimal.Decimal", "datetime.timedelta"}
@@ -29,12 +49,12 @@ ANY = "Any"
 _NOT_IN_FIELDS = re.compile(r'[\\"\x00-\x1f]')
 _UNSET = "msgspec.UNSET"
 _LONG = 40
-_MULTIPART = "multipart/form-data"
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _RESERVED = (
     "Any", "AsyncClient", "Client", "ClientError", "File", "Literal", "Unset", "TypeAlias",
     "annotations", "datetime", "decimal", "httpx", "msgspec", "quote", "uuid", "Sequence",
-    "AsyncIterator", "Mapping", "TracebackType", "Self",
+    "AsyncGenerator", "AsyncIterator", "Generator", "Iterator", "Mapping", "Self", "TracebackType",
+    "TypeGuard",
 )  # fmt: skip
 
 
@@ -51,7 +71,7 @@ class Model:
 
     name: str
     schema: Any
-    tag: tuple[str, str | int] | None = None
+    tag: Tag | None = None
     alias: list[str] | None = None
 
     @property
@@ -77,17 +97,17 @@ class Types:
     """
 
     def __init__(self, components: Mapping[str, Schema], paths: Mapping[str, Any]) -> None:
-        self._names = names = Names(_RESERVED)
+        self._components = components
+        self.names = names = make_names(_RESERVED)
         self._literals: dict[str, str] = {}
         self._values: dict[str, list[str]] = {}
         self.models = {
             name: Model(names.free(pascal(name)), schema) for name, schema in components.items()
         }
         self._open: set[str] = set()
-        self._find_tags([*components.values(), paths])
-        used = Counter(_references([*components.values(), paths]))
-        forms = Counter(_forms(paths))
-        self._only_forms = {name for name, count in forms.items() if used[name] == count}
+        for name, tag in find_tags(components, [*components.values(), paths]):
+            self.models[name].tag = tag
+        self._only_forms = find_forms(components, paths)
         self._is_in_form = False
 
     def of(self, schema: Schema | bool | None) -> str:
@@ -96,67 +116,34 @@ class Types:
 
     def is_nullable(self, schema: Schema | bool | None) -> bool:
         """Returns whether a schema has null, and nothing else that the text `null` could be."""
-        kinds = {kind.partition("[")[0] for kind in self._resolved(schema, set())}
-        return "None" in kinds and not kinds & {ANY, "str", "bytes", "list", "tuple", "dict"}
-
-    def _resolved(self, schema: Any, seen: set[str]) -> Iterator[str]:
-        """Yields the types of a schema, also those that msgspec can't distinguish."""
-        if not isinstance(schema, dict):
-            yield ANY
-        elif "$ref" in schema:
-            name = schema["$ref"].removeprefix(PREFIX)
-            if name in self.models and name not in seen:
-                yield from self._resolved(self.models[name].schema, {*seen, name})
-        elif "anyOf" in schema or "oneOf" in schema:
-            for each in schema.get("anyOf") or schema["oneOf"]:
-                yield from self._resolved(each, seen)
-        elif isinstance(schema.get("type"), list):
-            for each in schema["type"]:
-                yield from self._parts({**schema, "type": each})
-        elif None in schema.get("enum", ()):
-            yield "None"
-        else:
-            yield from self._parts(schema)
+        return is_nullable(self._components, schema)
 
     def _parts(self, schema: Schema | bool | None) -> list[str]:
         """Returns the types of a union, or the only type."""
-        if not isinstance(schema, dict):
-            return [ANY]
-        if "$ref" in schema:
-            return [self._referred(schema["$ref"])]
-        if "const" in schema:
-            return [self._literal([schema["const"]])]
-        if "enum" in schema:
-            return [self._literal(schema["enum"])]
-        for key in ("anyOf", "oneOf", "allOf"):
-            if key in schema:
-                choices = schema[key]
-                if key == "allOf" and len(choices) != 1:
-                    return [ANY]
-                return self._union([part for each in choices for part in self._parts(each)])
-        kind = schema.get("type")
-        if isinstance(kind, list) and schema.get("format") != "decimal":
-            return self._union([self._plain({**schema, "type": each}) for each in kind])
-        return [self._plain(schema)]
+        shape = read_schema(schema)
+        match shape:
+            case Reference(name):
+                return [self._referred(name)]
+            case Values(values):
+                return [self._literal(values)]
+            case Choice(schemas):
+                return self._union([part for each in schemas for part in self._parts(each)])
+            case Tuple(schemas):
+                return [f"tuple[{', '.join(map(self.of, schemas))}]"]
+            case Array(items):
+                return [f"list[{self.of(items)}]"]
+            case Object(values=values):
+                return [f"dict[str, {self.of(values)}]"]
+            case Text():
+                is_file = shape.is_octets or (self._is_in_form and shape.is_file)
+                is_bytes = is_file or shape.is_base64
+                return ["bytes" if is_bytes else _FORMATS.get(shape.format, "str")]
+            case Scalar(kind):
+                return [_SCALARS[kind]]
+            case _:  # All: Python has no intersections
+                return [ANY]
 
-    def _find_tags(self, value: Any) -> None:
-        if isinstance(value, list):
-            for each in value:
-                self._find_tags(each)
-        if not isinstance(value, dict):
-            return
-        discriminator = value.get("discriminator")
-        if isinstance(discriminator, dict) and isinstance(discriminator.get("mapping"), dict):
-            for tag, reference in discriminator["mapping"].items():
-                model = self.models.get(str(reference).removeprefix(PREFIX))
-                if model is not None:
-                    name = discriminator["propertyName"]
-                    model.tag = name, _tag(model.schema, name, tag)
-        for each in value.values():
-            self._find_tags(each)
-
-    def _referred(self, reference: str) -> str:
-        name = reference.removeprefix(PREFIX)
+    def _referred(self, name: str) -> str:
         model = self.models.get(name)
         if model is None:
             return ANY
@@ -177,33 +164,6 @@ class Types:
         kind = f"Literal[{', '.join(written)}]"
         self._values[kind] = written
         return kind
-
-    def _plain(self, schema: Schema) -> str:
-        kind = schema.get("type")
-        if schema.get("format") == "decimal":
-            return "decimal.Decimal"
-        if kind == "array":
-            return self._array(schema)
-        if kind == "object":
-            extra = schema.get("additionalProperties")
-            value = self.of(extra) if isinstance(extra, dict) else ANY
-            return f"dict[str, {value}]"
-        if kind == "string":
-            if schema.get("contentEncoding") == "base64" or self._is_file(schema):
-                return "bytes"
-            return _FORMATS.get(schema.get("format", ""), "str")
-        return _SCALARS.get(str(kind), ANY)
-
-    def _is_file(self, schema: Schema) -> bool:
-        """Returns whether it is a file. Otherwise `binary` is text: pydantic's bytes in UTF-8."""
-        is_file = self._is_in_form or schema.get("contentMediaType") == "application/octet-stream"
-        return is_file and schema.get("format") == "binary"
-
-    def _array(self, schema: Schema) -> str:
-        first = schema.get("prefixItems")
-        if first and schema.get("minItems") == len(first) == schema.get("maxItems"):
-            return f"tuple[{', '.join(self.of(each) for each in first)}]"
-        return f"list[{self.of(schema.get('items')) if not first else ANY}]"
 
     def _union(self, kinds: list[str]) -> list[str]:
         kinds = list(dict.fromkeys(kinds))
@@ -228,11 +188,11 @@ class Types:
     def write(self) -> tuple[list[str], list[str]]:
         """Generates the models: structs, and aliases for other shared types."""
         for name in self.models:
-            self._referred(PREFIX + name)
+            self._referred(name)
         structs: list[str] = []
         for name, model in self.models.items():
             if model.is_struct:
-                self._is_in_form = PREFIX + name in self._only_forms
+                self._is_in_form = name in self._only_forms
                 structs += ["", "", *self._struct(model)]
                 self._is_in_form = False
         return structs, self._aliases()
@@ -266,7 +226,7 @@ class Types:
         lines = call(f"class {model.name}(", options, "):", 0)
         body = docstring(str(model.schema.get("description") or ""), 1)
         required = model.schema.get("required", ())
-        names = Names()
+        names = make_names()
         fields: list[str] = []
         for key, schema in model.schema["properties"].items():
             if model.tag is not None and key == model.tag[0]:
@@ -288,8 +248,6 @@ class Types:
             end = "" if default is None else f" = {default}"
             return _annotated(name, kinds, end)
         arguments = [] if default is None else [f"default={default}"]
-        if default in ("[]", "{}"):
-            arguments = [f"default_factory={'list' if default == '[]' else 'dict'}"]
         arguments.append(f"name={quoted(key)}")
         return _annotated(name, kinds, Group(" = msgspec.field(", arguments, ")").flat)
 
@@ -300,7 +258,7 @@ class Types:
             if part in self._values and len(part) > _LONG:
                 found = next((each for each, value in self._literals.items() if value == part), "")
                 if not found:
-                    found = self._names.free(pascal(name))
+                    found = self.names.free(pascal(name))
                     self._literals[found] = part
                 parts[index] = found
         return parts
@@ -329,36 +287,6 @@ def _default(schema: Any, kinds: list[str]) -> str:
     if isinstance(value, (str, int, float)) and is_plain:
         return literal(value)
     return _UNSET
-
-
-def _tag(schema: Any, name: str, text: str) -> str | int:
-    """Returns the value of a tag, of which the mapping of a discriminator has the text."""
-    field = schema.get("properties", {}).get(name, {}) if isinstance(schema, dict) else {}
-    values = [field.get("const"), *field.get("enum", ())]
-    return next((each for each in values if isinstance(each, int) and str(each) == text), text)
-
-
-def _references(value: Any) -> Iterator[str]:
-    """Yields the references in a part of the document."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _references(each)
-    elif isinstance(value, dict):
-        if isinstance(value.get("$ref"), str):
-            yield value["$ref"]
-        for each in value.values():
-            yield from _references(each)
-
-
-def _forms(paths: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the references to the schemas of forms that are always multipart."""
-    for item in paths.values():
-        for operation in item.values():
-            body = operation.get("requestBody") if isinstance(operation, dict) else None
-            content = (body or {}).get("content", {})
-            schema = content[_MULTIPART].get("schema") if [*content] == [_MULTIPART] else None
-            if isinstance(schema, dict) and "$ref" in schema:
-                yield schema["$ref"]
 
 
 def _words(text: str) -> set[str]:

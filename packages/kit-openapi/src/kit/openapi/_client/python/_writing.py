@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import keyword
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from .._names import UniqueNames
 
 WIDTH = 88
 _INDENT = "    "
@@ -25,42 +26,12 @@ _USED = {
     "datetime",
 }
 _USED |= {"decimal", "httpx", "msgspec", "quote", "uuid"}
-_WORD = re.compile(r"[A-Za-z0-9]+")
-_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_RESERVED = {*keyword.kwlist, *_USED}
 
 
-class Names:
-    """Unique names in one scope.
-
-    Args:
-        taken: Names that can't be used.
-    """
-
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._taken = {*taken}
-
-    def free(self, name: str) -> str:
-        """Returns a unique name: with `_` after keywords and client names, a number if taken."""
-        found = f"{name}_" if keyword.iskeyword(name) or name in _USED else name
-        number = 2
-        while found in self._taken:
-            found = f"{name}_{number}"
-            number += 1
-        self._taken.add(found)
-        return found
-
-
-def snake(text: str) -> str:
-    """Returns a text as the name of a variable, e.g. `display_name`."""
-    words = [word.lower() for part in _WORD.findall(text) for word in _BOUNDARY.split(part)]
-    name = "_".join(words) or "value"
-    return f"_{name}" if name[0].isdigit() else name
-
-
-def pascal(text: str) -> str:
-    """Returns a text as the name of a class, e.g. `BookInput`."""
-    name = "".join(word[:1].upper() + word[1:] for word in _WORD.findall(text)) or "Model"
-    return f"_{name}" if name[0].isdigit() else name
+def make_names(taken: Iterable[str] = ()) -> UniqueNames:
+    """Returns the unique names of a scope: with `_` after keywords and names of the client."""
+    return UniqueNames(taken, _RESERVED)
 
 
 def quoted(text: str) -> str:

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Finds the Kit app within ASGI middleware: `app = BrotliMiddleware(site)`.
+
+For commands and test clients, which need the routes of the app but call what is around it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import deque
+from collections.abc import Iterator
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+__all__ = ("find_app", "is_app")
+
+_MISSING = object()
+_OF_APPS = ("routes", "fetch")
+# What libraries call the application that a middleware wraps.
+_NAMES = ("app", "_app", "asgi_app", "application", "_application", "inner", "wrapped", "func")
+# ASGI middleware around ASGI middleware; more is something else.
+_MOST_LAYERS = 32
+
+
+def is_app(value: Any) -> bool:
+    """Returns whether a value is a Kit app, without importing the core."""
+    if isinstance(value, (type, ModuleType)):
+        return False
+    # Statically: a mock or proxy returns, or raises, anything when it is asked for an attribute.
+    return all(inspect.getattr_static(value, name, _MISSING) is not _MISSING for name in _OF_APPS)
+
+
+def find_app(value: Any) -> Any:
+    """Returns a Kit app, or the one that ASGI middleware wraps.
+
+    It is found in the attributes of an object, such as `app`, and in the variables that a function
+    encloses.
+
+    Args:
+        value: A Kit app, ASGI middleware, or anything else.
+
+    Returns:
+        The app; None if there is none.
+    """
+    waiting = deque([value])
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST_LAYERS:
+        layer = waiting.popleft()
+        if is_app(layer):
+            return layer
+        if callable(layer) and not isinstance(layer, type) and id(layer) not in seen:
+            seen.add(id(layer))
+            waiting.extend(_find_wrapped(layer))
+    return None
+
+
+def _find_wrapped(layer: Any) -> Iterator[Any]:
+    """Yields what a layer may wrap."""
+    if isinstance(layer, MethodType):
+        yield layer.__self__
+        layer = layer.__func__
+    if isinstance(layer, FunctionType):
+        for cell in layer.__closure__ or ():
+            try:
+                yield cell.cell_contents
+            except ValueError:  # it isn't assigned yet
+                continue
+    for name in (*_NAMES, "__wrapped__"):
+        wrapped = getattr(layer, "__dict__", {}).get(name, _MISSING)
+        if wrapped is _MISSING:
+            wrapped = _read_slot(layer, name)
+        if wrapped is not _MISSING:
+            yield wrapped
+
+
+def _read_slot(layer: Any, name: str) -> Any:
+    """Returns the value of a slot; other descriptors may run code."""
+    slot = inspect.getattr_static(type(layer), name, _MISSING)
+    if not inspect.ismemberdescriptor(slot):
+        return _MISSING
+    return getattr(layer, name, _MISSING)
