@@ -492,3 +492,40 @@ class Callable:
 @pytest.mark.parametrize("handler", [made_by_exec(), Callable(), Callable().__call__])
 def test_missing_source_is_no_failure(handler: Any) -> None:
     assert "200" in operation(handler)["responses"] or "404" in operation(handler)["responses"]
+
+
+def test_described_result_leaves_other_successes_but_keeps_redirections() -> None:
+    app = Kit()
+
+    @app.get("/book")
+    @describe(responses={200: str})
+    async def book(c: Context) -> Response:
+        if c.req.header("if-none-match"):
+            return c.body(None, 304, {"etag": '"one"'})
+        if c.req.query("moved"):
+            return c.redirect("/elsewhere", 301)
+        return c.json("book", 203)
+
+    responses = build_document(app)["paths"]["/book"]["get"]["responses"]
+    assert [*responses] == ["200", "301", "304"]
+    assert "content" not in responses["304"]
+
+
+async def test_malformed_body_that_a_handler_reads_with_a_type() -> None:
+    app = Kit()
+
+    class Item(Struct):
+        name: str
+
+    @app.post("/items")
+    async def add(c: Context) -> Response:
+        return c.json(await c.req.json(Item))
+
+    described = build_document(app)["paths"]["/items"]["post"]["responses"]["400"]["content"]
+    assert [*described] == ["application/problem+json", "text/plain"]
+    for body in ("{", '{"name": 1}'):
+        sent = await app.request(
+            "/items", method="POST", body=body, headers={"content-type": "application/json"}
+        )
+        assert sent.status == 400
+        assert (sent.headers.get("content-type") or "").partition(";")[0] in described

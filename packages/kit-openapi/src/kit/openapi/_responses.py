@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -300,7 +300,7 @@ def _add_reads(
         return
     if reading.json not in (UNKNOWN, Any):
         _add(found, "400", errors.answer("", ValidationProblem))
-    elif reading.json is Any or reading.form:
+    if reading.json is not UNKNOWN or reading.form:  # which may be malformed
         _add(found, "400", errors.answer(""))
 
 
@@ -318,7 +318,9 @@ def _add_success(
         return
     own: dict[str, ResponseDescription] = {}
     _add_own(own, operation, reading, schemas)
-    found.update({status: own[status] for status in own if status in described})
+    # Who describes the result still sends clients elsewhere, or to what they have (304).
+    kept = {status for status in own if status in described or status.startswith("3")}
+    found.update({status: own[status] for status in own if status in kept})
 
 
 def _add_own(
@@ -354,9 +356,21 @@ def _place_result(
         _add_answers(found, reading)
 
 
-def _add_answers(found: dict[str, ResponseDescription], reading: HandlerSource) -> None:
-    """Adds the responses that the source creates by methods of the context."""
+def _add_answers(
+    found: dict[str, ResponseDescription],
+    reading: HandlerSource,
+    statuses: Collection[int] | None = None,
+) -> None:
+    """Adds the responses that the source creates by methods of the context.
+
+    Args:
+        found: The responses by status.
+        reading: Information from the source.
+        statuses: Which to add; None for all.
+    """
     for status, media_types in reading.answers.items():
+        if statuses is not None and status not in statuses:
+            continue
         answer = ResponseDescription()
         if None not in media_types and status not in _NO_CONTENT:
             for media_type in sorted(each for each in media_types if each):
