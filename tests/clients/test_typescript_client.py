@@ -222,6 +222,15 @@ STRESS: dict[str, Any] = {
             "get": describe_operation("moved", responses={"303": {"description": "x"}}),
             "post": describe_operation("Moved", responses={"404": {"description": "x"}}),
         },
+        "/itself": {
+            "post": describe_operation(
+                "itself",
+                requestBody={
+                    "required": True,
+                    "content": {"multipart/form-data": {"schema": {"$ref": f"{REF}Itself"}}},
+                },
+            )
+        },
     },
     "components": {
         "schemas": COMPONENTS,

@@ -106,8 +106,8 @@ class Types:
 
     def of_form(self, schema: Schema | bool | None, *, has_files: bool) -> Type:
         """Returns the type of a form, which is an object whatever the document says."""
-        shapes = find_alternatives(self._components, schema)
-        is_object = all(isinstance(each, Object | All) for each in shapes)
+        shapes = [*find_alternatives(self._components, schema)]  # none if it stands for itself
+        is_object = bool(shapes) and all(isinstance(each, Object | All) for each in shapes)
         return self.of(schema, is_form=has_files) if is_object else Named("object")
 
     def is_nullable(self, schema: Schema | bool | None) -> bool:
