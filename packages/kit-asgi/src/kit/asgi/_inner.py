@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kit.interface import Context, HandlerError, Next
+from kit.interface.websocket import WebSocketDisconnectedError
 
 from ._exchange import Exchange
 from ._types import Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from ._websocket import WebSocketExchange
 
 _KEY = "kit.asgi.call"
 _OF_THE_ROUTE = ("type", "method", "path", "raw_path")
@@ -23,11 +27,12 @@ class Call:
         scope: The scope that the ASGI middleware gets, to which this is added.
 
     Attributes:
-        exchange: The exchange with the ASGI middleware; None for a WebSocket connection.
+        exchange: The exchange with the ASGI middleware.
     """
 
+    exchange: Exchange | WebSocketExchange
+
     def __init__(self, c: Context[Any, Any], next: Next, scope: Scope) -> None:
-        self.exchange: Exchange | None = None
         self._c = c
         self._next = next
         self._place = _find_place(scope)
@@ -52,7 +57,8 @@ class Call:
 
         Raises:
             HandlerError: If they ran already, or the scope is that of another route.
-            Exception: See `kit.serving.serve_rest`.
+            Exception: The exception of a handler, once its response is sent; or that of a streamed
+                body, which cuts the response off. See `kit.serving.serve_rest`.
         """
         if self._is_used:
             raise HandlerError(name, "called the application twice; call it once")
@@ -66,14 +72,21 @@ class Call:
         self._is_used = True
         from kit.serving import serve_rest  # it loads asyncio
 
+        exchange = self.exchange
         try:
-            await serve_rest(self._c, self._next, scope, receive, send)
+            failure = await serve_rest(self._c, self._next, scope, receive, send)
         except Exception as error:
-            self._raised = error
+            if isinstance(exchange, Exchange):
+                exchange.cut_off(error)
             raise
+        if not isinstance(exchange, Exchange):
+            exchange.failure_of_handlers = failure
+        if failure is not None and not isinstance(failure, WebSocketDisconnectedError):
+            self._raised = failure
+            raise failure
 
     def is_of_handlers(self, error: BaseException) -> bool:
-        """Returns whether an exception, or each one of a group, comes from the handlers."""
+        """Returns whether an exception, or each one of a group, is one that was answered."""
         if isinstance(error, BaseExceptionGroup) and error is not self._raised:
             return all(map(self.is_of_handlers, error.exceptions))
         return error is self._raised
