@@ -11,7 +11,7 @@ import pytest
 from starlette.middleware.sessions import SessionMiddleware
 
 from kit import Context, Kit, Response
-from kit.testing import sync_test_client
+from kit.testing import ExecutionContext, sync_test_client
 from kit.testing import test_client as create_client
 from kit.websocket import WebSocket, upgrade_websocket
 
@@ -69,6 +69,8 @@ async def test_requests_pass_through_what_is_around() -> None:
         assert await response.text() == "HELLO 7 HTTP://LOCALHOST/BOOKS/7"
         response = await client.get("/files//a%2Fb")
         assert await response.text() == "/FILES//A%2FB"
+        response = await client.files["*"].get(param={"*": r"a\b"})
+        assert await response.text() == r"/FILES/A\B"
 
 
 async def test_connections_pass_through_what_is_around() -> None:
@@ -89,6 +91,10 @@ def test_the_synchronous_client(backend: Any) -> None:
             assert ws.receive() == "HELLO YOU"
 
 
-def test_bindings_do_not_pass_through() -> None:
+@pytest.mark.parametrize("create", [create_client, sync_test_client])
+@pytest.mark.parametrize(
+    "options", [{"env": {"word": "bye"}}, {"execution_ctx": ExecutionContext()}]
+)
+def test_what_does_not_pass_through(create: Any, options: Any) -> None:
     with pytest.raises(TypeError, match=r"ASGI middleware is around it: give the app itself"):
-        create_client(Shout(create_app()), {"word": "bye"})
+        create(Shout(create_app()), **options)
