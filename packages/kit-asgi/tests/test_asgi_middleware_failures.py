@@ -154,3 +154,22 @@ async def test_a_client_that_leaves_a_connection_is_no_failure() -> None:
     async with test_client(app) as client, client.ws.ws():
         pass
     assert log == ["WebSocketDisconnectedError"]
+
+
+@pytest.mark.parametrize("middleware", [Plain, Base])
+def test_a_handler_that_exits_does_not_end_the_server(
+    run: Run, client: Any, middleware: Any
+) -> None:
+    app = Kit()
+    app.use("*", asgi_middleware(middleware))
+
+    async def leave(c: Context) -> Response:
+        raise SystemExit(3)
+
+    app.get("/leave", leave)
+
+    async def ask() -> None:
+        server = await client().ask(app, "/leave")
+        assert (server.status, server.complete) == (500, True)
+
+    run(ask)

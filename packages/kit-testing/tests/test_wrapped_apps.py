@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from sentry_sdk.integrations.asgi import SentryAsgiMiddleware
 from starlette.middleware.sessions import SessionMiddleware
 
 from kit import Context, Kit, Response
@@ -71,6 +72,13 @@ async def test_requests_pass_through_what_is_around() -> None:
         assert await response.text() == "/FILES//A%2FB"
         response = await client.files["*"].get(param={"*": r"a\b"})
         assert await response.text() == r"/FILES/A\B"
+
+
+async def test_an_object_without_a_signature() -> None:
+    # Its `__call__` is a slot.
+    async with create_client(SentryAsgiMiddleware(create_app())) as client:
+        response = await client.get("/files/a")
+        assert await response.text() == "/files/a"
 
 
 async def test_connections_pass_through_what_is_around() -> None:

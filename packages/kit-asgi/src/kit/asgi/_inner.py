@@ -40,6 +40,10 @@ class Call:
         self._raised: BaseException | None = None
         scope[_KEY] = self
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Call:
+        """Returns this call: hypercorn's `ProxyFixMiddleware` copies scopes with all they have."""
+        return self
+
     @staticmethod
     def of(scope: Scope, name: str) -> Call:
         """Returns the call that a scope belongs to.
@@ -56,7 +60,8 @@ class Call:
         """Runs the handlers.
 
         Raises:
-            HandlerError: If they ran already, or the scope is that of another route.
+            HandlerError: If they ran already, or the scope is that of another route; or if a
+                handler raised SystemExit.
             Exception: The exception of a handler, once its response is sent; or that of a streamed
                 body, which cuts the response off. See `kit.serving.serve_rest`.
         """
@@ -79,6 +84,9 @@ class Call:
             if isinstance(exchange, Exchange):
                 exchange.cut_off(error)
             raise
+        except SystemExit as error:
+            # In a task of the middleware, it would end the event loop, and so the server.
+            raise HandlerError(name, f"got {error!r} from a handler") from error
         if not isinstance(exchange, Exchange):
             exchange.failure_of_handlers = failure
         if failure is not None and not isinstance(failure, WebSocketDisconnectedError):
