@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import anyio
 import pytest
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -171,5 +172,111 @@ def test_a_handler_that_exits_does_not_end_the_server(
     async def ask() -> None:
         server = await client().ask(app, "/leave")
         assert (server.status, server.complete) == (500, True)
+
+    run(ask)
+
+
+class AnswerFirst(Plain):
+    """Answers while the handlers run, and waits for them."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+
+        async def drop(message: Any) -> None: ...
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.app, scope, receive, drop)
+            await anyio.wait_all_tasks_blocked()
+            await send({"type": "http.response.start", "status": 504, "headers": []})
+            await send({"type": "http.response.body", "body": b"too late"})
+
+
+class CancelFirst(AnswerFirst):
+    """Cancels the handlers, and answers."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        with anyio.move_on_after(0.01):
+            await self.app(scope, receive, send)
+        await send({"type": "http.response.start", "status": 504, "headers": []})
+        await send({"type": "http.response.body", "body": b"too late"})
+
+
+@pytest.mark.parametrize("middleware", [AnswerFirst, CancelFirst])
+def test_handlers_that_are_late_change_nothing(run: Run, client: Any, middleware: Any) -> None:
+    log: list[Any] = []
+    app = Kit()
+
+    async def note(c: Context, next: Next) -> None:
+        c.add_cleanup(lambda error: log.append(type(error)))
+        await next()
+        await anyio.sleep(0.02)
+        log.append(c.res.status)
+
+    app.use("*", note, asgi_middleware(middleware))
+
+    async def wait(c: Context) -> Response:
+        c.after_success(log.append, "success")
+        await anyio.Event().wait()
+        return c.text("late")
+
+    app.get("/wait", wait)
+
+    async def ask() -> None:
+        server = await client().ask(app, "/wait")
+        assert (server.status, server.body) == (504, b"too late")
+
+    run(ask)
+    assert log == [504, RuntimeError]
+
+
+def test_the_handlers_do_not_run_after_an_answer(
+    run: Run, client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Then(Plain):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] != "lifespan":
+                await send({"type": "http.response.start", "status": 418, "headers": []})
+                await send({"type": "http.response.body", "body": b"tea"})
+            await self.app(scope, receive, send)
+
+    app = Kit()
+    app.use("*", asgi_middleware(Then))
+    app.get("/", lambda c: c.text("handled"))
+
+    async def ask() -> None:
+        server = await client().ask(app, "/")
+        assert (server.status, server.body) == (418, b"tea")
+
+    run(ask)
+    assert "called the application after it had answered itself" in caplog.text
+
+
+def test_middleware_may_abort_the_response_of_handlers(run: Run, client: Any) -> None:
+    class AbortedError(Exception):
+        """Raised to stop the handlers."""
+
+    class Replace(Plain):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            async def replace(message: Any) -> None:
+                await send({"type": "http.response.start", "status": 410, "headers": []})
+                raise AbortedError
+
+            try:
+                await self.app(scope, receive, replace)
+            except AbortedError:
+                await send({"type": "http.response.body", "body": b"gone"})
+
+    app = Kit()
+    app.use("*", asgi_middleware(Replace))
+    app.get("/", lambda c: c.text("handled"))
+
+    async def ask() -> None:
+        server = await client().ask(app, "/")
+        assert (server.status, server.body, server.complete) == (410, b"gone", True)
 
     run(ask)

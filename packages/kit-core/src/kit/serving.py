@@ -71,7 +71,12 @@ async def serve_rest(
 
         return await serve_handshake(own, handshake, respond, send) or fault
     request = _replace_request(own, scope, receive)
-    await next()
+    try:
+        await next()
+    except BaseException:
+        # The middleware may answer after it has cancelled them, e.g. as they took too long.
+        own._error = own._error or RuntimeError("The handlers were cancelled before they answered")
+        raise
     status, lines, body = frame(own)
     take_response()
     start = {"type": "http.response.start", "status": status, "headers": lines}

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kit.concurrency import Signal
 from kit.interface import Context, HandlerError, Next
 from kit.interface.websocket import WebSocketDisconnectedError
 
 from ._exchange import Exchange
-from ._types import Receive, Scope, Send
+from ._types import Message, Receive, Scope, Send
 
 if TYPE_CHECKING:
     from ._websocket import WebSocketExchange
@@ -37,6 +38,10 @@ class Call:
         self._next = next
         self._place = _find_place(scope)
         self._is_used = False
+        self._is_running = False
+        self._has_answered = False
+        self._cancel_scope: Any = None
+        self._changed = Signal()
         self._raised: BaseException | None = None
         scope[_KEY] = self
 
@@ -60,13 +65,37 @@ class Call:
         """Runs the handlers.
 
         Raises:
-            HandlerError: If they ran already, or the scope is that of another route; or if a
-                handler raised SystemExit.
+            HandlerError: If they ran already, the scope is that of another route, or the middleware
+                has answered itself; or if a handler raised SystemExit.
             Exception: The exception of a handler, once its response is sent; or that of a streamed
                 body, which cuts the response off. See `kit.serving.serve_rest`.
         """
+        self._check(name, scope)
+        self._is_used = self._is_running = True
+        try:
+            failure = await self._serve(scope, receive, send)
+        except SystemExit as error:
+            # In a task of the middleware, it would end the event loop, and so the server.
+            raise HandlerError(name, f"got {error!r} from a handler") from error
+        finally:
+            self._is_running = False
+            self._changed.tell()
+        if not isinstance(self.exchange, Exchange):
+            self.exchange.failure_of_handlers = failure
+        if failure is not None and not isinstance(failure, WebSocketDisconnectedError):
+            self._raised = failure
+            raise failure
+
+    def _check(self, name: str, scope: Scope) -> None:
+        """Checks that the handlers may run.
+
+        Raises:
+            HandlerError: See `serve`.
+        """
         if self._is_used:
             raise HandlerError(name, "called the application twice; call it once")
+        if isinstance(self.exchange, Exchange) and self.exchange.has_head:
+            raise HandlerError(name, "called the application after it had answered itself")
         changed = [key for key, value in _find_place(scope).items() if value != self._place[key]]
         if changed:
             raise HandlerError(
@@ -74,24 +103,42 @@ class Call:
                 f"changed {changed[0]!r} of the scope, but the routes are found already: put it "
                 "around the app, app = Middleware(app)",
             )
-        self._is_used = True
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> Exception | None:
+        """Runs the handlers; returns and raises what `kit.serving.serve_rest` does."""
+        from anyio import CancelScope
+
         from kit.serving import serve_rest  # it loads asyncio
 
-        exchange = self.exchange
+        raised_by_send: Exception | None = None
+
+        async def send_noted(message: Message) -> None:
+            nonlocal raised_by_send
+            self._has_answered = True
+            try:
+                await send(message)
+            except Exception as error:
+                raised_by_send = error
+                raise
+
         try:
-            failure = await serve_rest(self._c, self._next, scope, receive, send)
+            with CancelScope() as self._cancel_scope:
+                return await serve_rest(self._c, self._next, scope, receive, send_noted)
         except Exception as error:
-            if isinstance(exchange, Exchange):
-                exchange.cut_off(error)
+            if isinstance(self.exchange, Exchange) and error is not raised_by_send:
+                self.exchange.cut_off(error)
             raise
-        except SystemExit as error:
-            # In a task of the middleware, it would end the event loop, and so the server.
-            raise HandlerError(name, f"got {error!r} from a handler") from error
-        if not isinstance(exchange, Exchange):
-            exchange.failure_of_handlers = failure
-        if failure is not None and not isinstance(failure, WebSocketDisconnectedError):
-            self._raised = failure
-            raise failure
+        return None
+
+    async def stop(self) -> None:
+        """Cancels the handlers if the middleware has answered before them, and waits for them.
+
+        They share the context with those around the middleware, whose response they would replace.
+        """
+        if self._is_running and not self._has_answered:
+            self._cancel_scope.cancel()
+            while self._is_running:
+                await self._changed.wait()
 
     def is_of_handlers(self, error: BaseException) -> bool:
         """Returns whether an exception, or each one of a group, is one that was answered."""

@@ -68,7 +68,9 @@ class AsgiMiddleware:
         call = Call(c, next, scope)
         exchange = Exchange(self._run, self._name, scope, request, find_wait_until(c))
         call.exchange = exchange
-        c.res = await exchange.respond()
+        response = await exchange.respond()
+        await call.stop()
+        c.res = response
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the ASGI middleware, which may raise the exception of a handler.
