@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from hypercorn.middleware import ProxyFixMiddleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.sessions import SessionMiddleware
@@ -209,6 +210,13 @@ async def test_a_body_that_was_read_before_is_read_again() -> None:
     app = create_app(read, asgi_middleware(Recorder, []))
     response = await app.request("/echo", method="POST", body=b'{"a": 1}')
     assert await response.bytes() == b'{"a": 1}'
+
+
+async def test_a_scope_that_is_copied_with_all_it_has() -> None:
+    app = create_app(asgi_middleware(ProxyFixMiddleware))
+    app.get("/ip", lambda c: c.text(str(get_conn_info(c).remote.address)))
+    response = await app.request("/ip", headers={"x-forwarded-for": "192.0.2.7"})
+    assert await response.text() == "192.0.2.7"
 
 
 async def test_below_a_path_and_within_a_part() -> None:

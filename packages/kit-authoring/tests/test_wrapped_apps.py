@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import wrapt
 from asgi_correlation_id import CorrelationIdMiddleware
 from asgi_csrf import asgi_csrf
 from brotli_asgi import BrotliMiddleware
@@ -41,6 +43,32 @@ class WithSlots:
         await self.inner(scope, receive, send)
 
 
+class ByAnyName:
+    def __init__(self, next_application: Any) -> None:
+        self.__next_application = next_application
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.__next_application(scope, receive, send)
+
+
+async def of_arguments(app: Any, scope: Any, receive: Any, send: Any) -> None:
+    await app(scope, receive, send)
+
+
+def with_global(app: Any) -> Any:
+    """Returns a function that calls a global variable."""
+    names = {"site": app}
+    exec("async def serve(scope, receive, send): await site(scope, receive, send)", names)
+    return names["serve"]
+
+
+def with_global_in_class(app: Any) -> Any:
+    """Returns an instance whose class does."""
+    names: dict[str, Any] = {"site": app}
+    exec("async def call(self, scope, receive, send): await site(scope, receive, send)", names)
+    return type("Serve", (), {"__call__": names["call"]})()
+
+
 class Endless:
     """Wraps itself."""
 
@@ -63,6 +91,13 @@ WRAPPERS: list[Callable[[Any], Any]] = [
     functools.partial(asgi_csrf, signing_secret="s"),
     lambda app: functools.partial(in_function(app)),
     lambda app: WithSlots(app).__call__,
+    ByAnyName,
+    lambda app: functools.partial(of_arguments, app),
+    lambda app: functools.partial(of_arguments, app=app),
+    with_global,
+    with_global_in_class,
+    lambda app: in_function(with_global(app)),
+    lambda app: wrapt.FunctionWrapper(app, lambda wrapped, _, args, kwargs: wrapped(*args)),
 ]
 
 
@@ -79,6 +114,18 @@ def test_an_app_itself() -> None:
     assert find_app(app) is app
 
 
+APP: Kit[Any, Any] = Kit()
+
+
+def in_lifespan(app: Any) -> Any:
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        async with app.running():
+            yield
+
+    return lifespan
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -91,7 +138,9 @@ def test_an_app_itself() -> None:
         Starlette(),
         Starlette(routes=[Mount("/kit", Kit())]),
         in_function(Starlette()),
+        Starlette(lifespan=in_lifespan(Kit())),
         lambda: None,
+        lambda: APP,
     ],
 )
 def test_what_wraps_no_app(value: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kit import Context, Kit, Response
+from kit.asgi import asgi_middleware
 from kit.authoring.vary import depend_on
 from kit.bearer_auth import bearer_auth
 from kit.cache import cache
@@ -199,5 +200,45 @@ def test_a_nonce_is_not_sent_twice(run: Any, is_first: bool, kind: str) -> None:
                 assert response.headers.get("cache-control") is None
         # A page without the nonce can be stored unless the header that has it would be, too.
         assert len(calls) == (1 if kind == "not used" and is_first else 2)
+
+    run(ask)
+
+
+@pytest.mark.parametrize("name", ["authorization", "cookie"])
+@pytest.mark.parametrize("streams", [False, True])
+def test_what_middleware_takes_from_the_request_counts(run: Any, name: str, streams: bool) -> None:
+    class Identify:
+        """Moves who the client is from a header to the scope."""
+
+        def __init__(self, app: Any) -> None:
+            self.app = app
+
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+                return
+            taken = dict(scope["headers"]).get(name.encode(), b"nobody").decode()
+            rest = [line for line in scope["headers"] if line[0] != name.encode()]
+            await self.app({**scope, "headers": rest, "user": taken}, receive, send)
+
+    app: Kit[Any, Any] = Kit()
+    app.use(cache(cache_control="max-age=60"))
+    app.use(asgi_middleware(Identify))
+
+    async def greet(c: Context) -> Response:
+        c.header("vary", "cookie")
+        user = (c.req.raw.scope or {})["user"].encode()
+
+        async def chunks() -> AsyncIterator[bytes]:
+            yield user
+
+        return c.body(chunks() if streams else user)
+
+    app.get("/", greet)
+
+    async def ask() -> None:
+        assert await text(app, "/", {name: "ada"}) == "ada"
+        assert await text(app, "/", {}) == "nobody"
+        assert await text(app, "/", {name: "bob"}) == "bob"
 
     run(ask)

@@ -55,6 +55,79 @@ def test_routes_are_those_of_the_app_within(target: str, app_file: Path) -> None
     assert "GET" in result.output
 
 
+def test_a_request_passes_through_what_is_around(app_file: Path) -> None:
+    result = CliRunner().invoke(main, ["request", "--body-only", "app.py", "/"])
+    assert (result.exit_code, result.output.strip()) == (0, "HELLO")
+
+
+LIFESPANS = """
+from contextlib import asynccontextmanager
+from kit import Kit
+from kit.websocket import upgrade_websocket
+
+
+class Pool:
+    def __init__(self, app):
+        self.app = app
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "lifespan":
+            scope["state"]["pool"] = "a pool"
+        await self.app(scope, receive, send)
+
+
+@asynccontextmanager
+async def lifespan(app):
+    {start}
+    yield {{"name": "ada"}}
+    {stop}
+
+
+site = Kit(lifespan=lifespan)
+
+
+@site.get("/")
+async def show(c):
+    return c.text(c.env["name"] + " has " + c.req.raw.scope["state"]["pool"])
+
+
+@site.get("/ws")
+@upgrade_websocket
+async def talk(c, ws):
+    await ws.send(c.env["name"])
+
+
+app = Pool(site)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"), [(["/"], "ada has a pool"), (["--ws", "/ws"], "ada")]
+)
+def test_a_request_finds_the_state_of_the_lifespans(
+    arguments: list[str], text: str, folder: Path
+) -> None:
+    (folder / "app.py").write_text(LIFESPANS.format(start="", stop=""))
+    result = CliRunner().invoke(main, ["request", "--body-only", "app.py", *arguments])
+    assert (result.exit_code, result.output.strip()) == (0, text)
+
+
+@pytest.mark.parametrize("place", ["start", "stop"])
+def test_a_lifespan_that_fails_is_shown(place: str, folder: Path) -> None:
+    lines = {"start": "", "stop": "", place: "raise ValueError('no database')"}
+    (folder / "app.py").write_text(LIFESPANS.format(**lines))
+    result = CliRunner().invoke(main, ["request", "app.py", "/"])
+    assert result.exit_code == 1
+    assert result.output.count("ValueError: no database") == 1
+
+
+def test_what_is_around_needs_no_lifespan(folder: Path) -> None:
+    text = APP.replace("await self.app", "if scope['type'] == 'http': await self.app")
+    (folder / "app.py").write_text(text)
+    result = CliRunner().invoke(main, ["request", "--body-only", "app.py", "/"])
+    assert (result.exit_code, result.output.strip()) == (0, "HELLO")
+
+
 @pytest.mark.parametrize("server", ["uvicorn", "granian"])
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_served_with_what_is_around_it(

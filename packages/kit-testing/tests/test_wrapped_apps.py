@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from sentry_sdk.integrations.asgi import SentryAsgiMiddleware
 from starlette.middleware.sessions import SessionMiddleware
 
 from kit import Context, Kit, Response
-from kit.testing import sync_test_client
+from kit.testing import ExecutionContext, sync_test_client
 from kit.testing import test_client as create_client
 from kit.websocket import WebSocket, upgrade_websocket
 
@@ -69,6 +70,15 @@ async def test_requests_pass_through_what_is_around() -> None:
         assert await response.text() == "HELLO 7 HTTP://LOCALHOST/BOOKS/7"
         response = await client.get("/files//a%2Fb")
         assert await response.text() == "/FILES//A%2FB"
+        response = await client.files["*"].get(param={"*": r"a\b"})
+        assert await response.text() == r"/FILES/A\B"
+
+
+async def test_an_object_without_a_signature() -> None:
+    # Its `__call__` is a slot.
+    async with create_client(SentryAsgiMiddleware(create_app())) as client:
+        response = await client.get("/files/a")
+        assert await response.text() == "/files/a"
 
 
 async def test_connections_pass_through_what_is_around() -> None:
@@ -89,6 +99,10 @@ def test_the_synchronous_client(backend: Any) -> None:
             assert ws.receive() == "HELLO YOU"
 
 
-def test_bindings_do_not_pass_through() -> None:
+@pytest.mark.parametrize("create", [create_client, sync_test_client])
+@pytest.mark.parametrize(
+    "options", [{"env": {"word": "bye"}}, {"execution_ctx": ExecutionContext()}]
+)
+def test_what_does_not_pass_through(create: Any, options: Any) -> None:
     with pytest.raises(TypeError, match=r"ASGI middleware is around it: give the app itself"):
-        create_client(Shout(create_app()), {"word": "bye"})
+        create(Shout(create_app()), **options)

@@ -22,7 +22,9 @@ from kit.websocket import Handshake
 __all__ = ("serve_rest",)
 
 
-async def serve_rest(c: Context[Any, Any], next: Next, scope: Any, receive: Any, send: Any) -> None:
+async def serve_rest(
+    c: Context[Any, Any], next: Next, scope: Any, receive: Any, send: Any
+) -> Exception | None:
     """Runs the handlers after a middleware for a scope, and sends their response.
 
     The handlers read the request from the scope and the messages, with what was changed. The routes
@@ -38,9 +40,12 @@ async def serve_rest(c: Context[Any, Any], next: Next, scope: Any, receive: Any,
         receive: Receives messages, as from a server.
         send: Sends messages, as to a server.
 
+    Returns:
+        The exception of a handler that became a 500, or ended a connection; it is logged already,
+        and the response was sent completely.
+
     Raises:
-        Exception: The exception of a handler that became a 500, or ended a connection, once all is
-            sent; it is logged already.
+        Exception: The exception of a streamed body, whose response is cut off.
     """
     own: Any = c
     fault: Exception | None = None
@@ -54,7 +59,7 @@ async def serve_rest(c: Context[Any, Any], next: Next, scope: Any, receive: Any,
 
     if scope["type"] == "websocket":
         if (await receive())["type"] != "websocket.connect":
-            return  # the client has already disconnected
+            return None  # the client has already disconnected
         handshake = Handshake(scope, receive, send)
         _replace_request(own, handshake.scope, handshake.receive_http)
 
@@ -64,20 +69,23 @@ async def serve_rest(c: Context[Any, Any], next: Next, scope: Any, receive: Any,
             take_response()
             return response
 
-        fault = await serve_handshake(own, handshake, respond, send) or fault
-    else:
-        request = _replace_request(own, scope, receive)
+        return await serve_handshake(own, handshake, respond, send) or fault
+    request = _replace_request(own, scope, receive)
+    try:
         await next()
-        status, lines, body = frame(own)
-        take_response()
-        start = {"type": "http.response.start", "status": status, "headers": lines}
-        if isinstance(body, bytes):
-            await send(start)
-            await send({"type": "http.response.body", "body": body})
-        else:
-            await send_body(start, body, lambda: request, send)
-    if fault is not None:
-        raise fault
+    except BaseException:
+        # The middleware may answer after it has cancelled them, e.g. as they took too long.
+        own._error = own._error or RuntimeError("The handlers were cancelled before they answered")
+        raise
+    status, lines, body = frame(own)
+    take_response()
+    start = {"type": "http.response.start", "status": status, "headers": lines}
+    if isinstance(body, bytes):
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+    else:
+        await send_body(start, body, lambda: request, send)
+    return fault
 
 
 def _replace_request(c: Any, scope: Any, receive: Any) -> Request:

@@ -68,6 +68,7 @@ class Exchange:
         self._is_left = False
         self._over = False
         self._failure: Exception | None = None
+        self._cut_off_by: Exception | None = None
         self._task: DetachedTask | None = None
 
     @property
@@ -163,6 +164,17 @@ class Exchange:
         if self._over:
             self._log_failure()
 
+    def cut_off(self, error: Exception) -> None:
+        """Keeps a response that has begun from being completed, as its content has failed.
+
+        The `BaseHTTPMiddleware` of Starlette would end it as if it were complete.
+
+        Args:
+            error: The exception of the content.
+        """
+        if self._head is not None:
+            self._cut_off_by = error
+
     async def leave(self) -> None:
         """Hands the application's remaining work to the execution context, or waits for it."""
         if self._over:
@@ -252,6 +264,8 @@ class Exchange:
         elif kind == "http.response.body" and self._head is not None and not self._complete:
             await self._send_chunk(message.get("body", b""))
             if not message.get("more_body", False):
+                if self._cut_off_by is not None:
+                    raise self._cut_off_by
                 self._complete = True
                 self._messages.close()
         elif not self.gone:

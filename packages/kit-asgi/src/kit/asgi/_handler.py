@@ -231,7 +231,8 @@ def _check(what: str, app: Any, count: int) -> None:
         raise TypeError(f"{what}, not {app!r:.100}")
     try:
         signature = inspect.signature(app)
-    except ValueError:  # compiled code may not have a signature
+    except (TypeError, ValueError):
+        # Compiled code may not have one, nor an object whose class has a slot `__call__`: Sentry's.
         return
     hints = {2: ": use from_wsgi() for a WSGI application", 3: ": use from_asgi() for an ASGI one"}
     if not _binds(signature, count):

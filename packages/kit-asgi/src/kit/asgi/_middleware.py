@@ -62,13 +62,15 @@ class AsgiMiddleware:
             from ._websocket import open_exchange  # most requests open no connection
 
             connection = open_exchange(self._run, self._name, scope, raw)
-            Call(c, next, connection.scope)
+            Call(c, next, connection.scope).exchange = connection
             c.res = await connection.respond()
             return
         call = Call(c, next, scope)
         exchange = Exchange(self._run, self._name, scope, request, find_wait_until(c))
         call.exchange = exchange
-        c.res = await exchange.respond()
+        response = await exchange.respond()
+        await call.stop()
+        c.res = response
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the ASGI middleware, which may raise the exception of a handler.
@@ -81,9 +83,13 @@ class AsgiMiddleware:
             await call_app(self._app, self._name, scope, receive, send)
         except Exception as error:
             exchange = call.exchange
-            if not call.is_of_handlers(error) or (exchange is not None and not exchange.has_head):
+            if not call.is_of_handlers(error):
                 raise
-            if exchange is not None and not exchange.is_complete:
+            if not isinstance(exchange, Exchange):
+                return  # it knows the exception
+            if not exchange.has_head:
+                raise
+            if not exchange.is_complete:
                 # It passed on all that the handlers sent, except for the end.
                 await send({"type": "http.response.body"})
 

@@ -77,6 +77,8 @@ class WebSocketExchange:
 
     Attributes:
         scope: The scope.
+        failure_of_handlers: The exception that ended the connection within the handlers after ASGI
+            middleware, already logged; None if there is none.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class WebSocketExchange:
         self._app = app
         self._name = name
         self.scope = scope
+        self.failure_of_handlers: Exception | None = None
         self._handshake = handshake
         self._changed = Signal()
         self._response: Response | None = None
@@ -148,7 +151,7 @@ class WebSocketExchange:
                 await send({"type": "websocket.close", "code": code})
             except OSError:
                 _logger.debug("The client had left before the connection was closed")
-        return failure
+        return failure or self.failure_of_handlers
 
     def _refuse(self) -> None:
         """Records that the connection was not accepted, whatever the application replied."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -20,6 +21,7 @@ _OF_APPS = ("routes", "fetch")
 _NAMES = ("app", "_app", "asgi_app", "application", "_application", "inner", "wrapped", "func")
 # ASGI middleware around ASGI middleware; more is something else.
 _MOST_LAYERS = 32
+_ASGI_ARGUMENTS = 3
 
 
 def is_app(value: Any) -> bool:
@@ -33,8 +35,9 @@ def is_app(value: Any) -> bool:
 def find_app(value: Any) -> Any:
     """Returns a Kit app, or the one that ASGI middleware wraps.
 
-    It is found in the attributes of an object, such as `app`, and in the variables that a function
-    encloses.
+    It is found in the attributes of an object, such as `app`, in the arguments of a `partial`, and
+    in the variables that a function encloses. It may also be a global variable of a function that
+    takes `(scope, receive, send)`.
 
     Args:
         value: A Kit app, ASGI middleware, or anything else.
@@ -56,26 +59,65 @@ def find_app(value: Any) -> Any:
 
 def _find_wrapped(layer: Any) -> Iterator[Any]:
     """Yields what a layer may wrap."""
+    yield from _find_in_attributes(layer)
+    yield from _find_in_variables(layer)
+
+
+def _find_in_attributes(layer: Any) -> Iterator[Any]:
     if isinstance(layer, MethodType):
         yield layer.__self__
-        layer = layer.__func__
-    if isinstance(layer, FunctionType):
-        for cell in layer.__closure__ or ():
-            try:
-                yield cell.cell_contents
-            except ValueError:  # it isn't assigned yet
-                continue
+    elif isinstance(layer, partial):
+        yield from (*layer.args, *layer.keywords.values())
+    attributes = getattr(layer, "__dict__", {})
     for name in (*_NAMES, "__wrapped__"):
-        wrapped = getattr(layer, "__dict__", {}).get(name, _MISSING)
+        wrapped = attributes.get(name, _MISSING)
         if wrapped is _MISSING:
             wrapped = _read_slot(layer, name)
         if wrapped is not _MISSING:
             yield wrapped
+    yield from (value for value in attributes.values() if is_app(value) or _takes_scope(value))
+
+
+def _find_in_variables(layer: Any) -> Iterator[Any]:
+    function = _find_function(layer)
+    if function is None:
+        return
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # it isn't assigned yet
+            continue
+    if _takes_scope(layer):
+        for name in function.__code__.co_names:
+            value = function.__globals__.get(name)
+            if is_app(value) or _takes_scope(value):
+                yield value
+
+
+def _find_function(layer: Any) -> FunctionType | None:
+    """Returns the function that a call of a layer runs, if it is written in Python."""
+    if isinstance(layer, MethodType):
+        layer = layer.__func__
+    if not isinstance(layer, FunctionType):
+        layer = inspect.getattr_static(type(layer), "__call__", None)
+    return layer if isinstance(layer, FunctionType) else None
+
+
+def _takes_scope(value: Any) -> bool:
+    """Returns whether a call takes three arguments, `(scope, receive, send)`, and no others."""
+    function = None if isinstance(value, type) else _find_function(value)
+    if function is None:
+        return False
+    is_bound = function is not value
+    return function.__code__.co_argcount - is_bound == _ASGI_ARGUMENTS
 
 
 def _read_slot(layer: Any, name: str) -> Any:
     """Returns the value of a slot; other descriptors may run code."""
     slot = inspect.getattr_static(type(layer), name, _MISSING)
-    if not inspect.ismemberdescriptor(slot):
+    if not (inspect.ismemberdescriptor(slot) or inspect.isgetsetdescriptor(slot)):
         return _MISSING
-    return getattr(layer, name, _MISSING)
+    try:
+        return getattr(layer, name, _MISSING)
+    except ValueError:  # a proxy that isn't initialized
+        return _MISSING

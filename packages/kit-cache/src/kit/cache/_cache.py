@@ -120,7 +120,7 @@ class Cache:
             return c.text("Gateway Timeout", 504)
         if method == "HEAD" or "no-store" in directives:
             await next()
-            self._add_headers(c)
+            self._add_headers(c, headers)
             self._tell(c, found.why_forwarded)
             return None
         return await self._forward(c, next, found)
@@ -154,7 +154,7 @@ class Cache:
 
     async def _forward(self, c: Context[Any, Any], next: Next, found: Found) -> Response | None:
         """Runs the handlers, unless a concurrent request for the same response already does."""
-        if c.req.header("authorization") is not None or self._refreshing.is_under_way_here():
+        if "authorization" in found.headers or self._refreshing.is_under_way_here():
             await self._run(c, next, found, self._flights.begin(found.variant, alone=True))
             return None
         waits = 0
@@ -166,7 +166,7 @@ class Cache:
                 if flight.is_unstorable or waits == _MOST_WAITS:
                     break  # waiting for the next request is pointless
                 continue
-            variant = stored_under(c.req.header(), found.key, entry)
+            variant = stored_under(found.headers, found.key, entry)
             if flight.stored_under == variant:
                 now = self._options.clock()
                 return send(c, entry, now, self._status(f"{found.why_forwarded}; collapsed"))
@@ -175,7 +175,7 @@ class Cache:
         hides = is_conditional(c) and not self._flights.is_unstored(found.variant)
         with self._flights.leading(found.variant) as flight:
             if waits:  # what the store knew of purges before is outdated
-                again = await self._finder.find(found.key, c.req.header())
+                again = await self._finder.find(found.key, found.headers)
                 found = found._replace(store=again.store)
             await self._run(c, next, found, flight, hides=hides)
         return None
@@ -212,7 +212,7 @@ class Cache:
                 status = self._status(f"fwd=stale; fwd-status={failed}")
                 c.res = send(c, entry, now, status)
                 return
-        self._add_headers(c)
+        self._add_headers(c, found.headers)
         is_known = hides and c.res.status == 200 and is_not_modified(c, dict(c.res.headers.items()))
         result = found.why_forwarded + ("; fwd-status=200" if is_known else "")
         if await self._keeper.keep(c, found, flight, before, is_sent=not is_known):
@@ -221,12 +221,12 @@ class Cache:
             await answer_not_modified(c)
         self._tell(c, result)
 
-    def _add_headers(self, c: Context[Any, Any]) -> None:
+    def _add_headers(self, c: Context[Any, Any], headers: Mapping[str, str]) -> None:
         """Adds the configured headers to a response if its status can be stored."""
         options = self._options
         if c.res.status not in options.statuses:
             return
-        if options.cache_control and not self._is_for_one(c):
+        if options.cache_control and not self._is_for_one(c, headers):
             c.header("Cache-Control", merged(c.res.headers, options.cache_control))
         if options.vary:
             names = c.res.headers.get("vary")
@@ -234,12 +234,12 @@ class Cache:
                 c.header("Vary", names)
                 add_vary(c.res.headers, *options.vary)
 
-    def _is_for_one(self, c: Context[Any, Any]) -> bool:
+    def _is_for_one(self, c: Context[Any, Any], headers: Mapping[str, str]) -> bool:
         """Returns whether a response must not be declared fresh for all clients."""
         body = c.res.body
         if isinstance(body, bytes) and has_nonce(c.get(NONCE), (), body):
             return True
-        return is_for_one(c.req, c.res.headers, get_vary(c))
+        return is_for_one(headers, c.res.headers, get_vary(c))
 
     # Afterwards -------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ class Found(NamedTuple):
         entry: The stored response, fresh or stale.
         varies: Whether there are only responses for other values of these headers.
         store: The store during this request; None if the lookup failed.
+        headers: The headers of the request; inner middleware may give the handlers others.
     """
 
     key: Key
@@ -38,6 +39,7 @@ class Found(NamedTuple):
     entry: Entry | None
     varies: bool
     store: RequestView | None
+    headers: Mapping[str, str]
 
     @property
     def why_forwarded(self) -> str:
@@ -87,7 +89,7 @@ class Finder:
         if entry is not None and entry.stored_at > self._options.clock() + _LARGEST_SKEW_S:
             entry = None  # the clock was set back, so its age is unknown
         varies = entry is None and variant is not key
-        return Found(key, variant, names, entry, varies, store)
+        return Found(key, variant, names, entry, varies, store, headers)
 
 
 def stored_under(headers: Mapping[str, str], key: Key, entry: Entry) -> Key:

@@ -62,7 +62,9 @@ class Keeper:
             return False
         options, res = self._options, c.res
         depends_on = get_vary(c)
-        how = storing(c.req, res.status, res.headers, depends_on, options.statuses, options.clock())
+        how = storing(
+            found.headers, res.status, res.headers, depends_on, options.statuses, options.clock()
+        )
         if how is None:
             # Errors and 304 are about this request: the next response may be storable.
             flight.is_unstorable = res.status < 400 and res.status != 304
@@ -81,7 +83,7 @@ class Keeper:
         # Plain bytes, since `c.res.body` may be a subclass that refers to the response.
         entry = self._entry(c, found, how, headers, bytes(body))
         flight.entry = entry
-        flight.stored_under = stored_under(c.req.header(), found.key, entry)
+        flight.stored_under = stored_under(found.headers, found.key, entry)
         if found.store is None:
             return False
         work = self._set(found, flight.stored_under, entry, flight)
@@ -100,7 +102,7 @@ class Keeper:
     ) -> None:
         # Takes the headers now, before outer middleware changes the response.
         entry = self._entry(c, found, how, headers, b"")
-        variant = stored_under(c.req.header(), found.key, entry)
+        variant = stored_under(found.headers, found.key, entry)
         nonce = c.get(NONCE)
 
         async def done(whole: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kit.http.dates import parse_http_date
 from kit.http.fields import list_members
-from kit.interface import Headers, KitRequest
+from kit.interface import Headers
 
 from ._control import parse_directives, seconds
 from ._entries import Entry
@@ -72,7 +72,7 @@ class Storing(NamedTuple):
 
 
 def storing(
-    req: KitRequest,
+    asked: Mapping[str, str],
     status: int,
     headers: Headers,
     depends_on: str | None,
@@ -82,7 +82,7 @@ def storing(
     """Decides whether a response may be stored (section 3).
 
     Args:
-        req: The request.
+        asked: The headers of the request.
         status: Status of the response.
         headers: Headers of the response.
         depends_on: What else it depends on, as in Vary.
@@ -95,7 +95,7 @@ def storing(
     if status not in statuses or headers.has("set-cookie") or headers.has("content-range"):
         return None
     control = parse_directives(headers.get("cache-control"))
-    if not _is_allowed(req, status, control):
+    if not _is_allowed(asked, status, control):
         return None
     vary = vary_names(_joined(headers.get("vary"), depends_on))
     if vary is None:
@@ -118,15 +118,15 @@ def storing(
     return found if usable > 0 else None
 
 
-def is_for_one(req: KitRequest, headers: Headers, depends_on: str | None) -> bool:
+def is_for_one(asked: Mapping[str, str], headers: Headers, depends_on: str | None) -> bool:
     """Returns whether a response is for a single client, or must not be stored.
 
     Args:
-        req: The request.
+        asked: The headers of the request.
         headers: The headers of the response.
         depends_on: What else it depends on, as in Vary.
     """
-    if req.header("authorization") is not None or headers.has("set-cookie"):
+    if "authorization" in asked or headers.has("set-cookie"):
         return True
     if not _PERSONAL.isdisjoint(parse_directives(headers.get("cache-control"))):
         return True
@@ -188,7 +188,7 @@ def _joined(*values: str | None) -> str:
     return ", ".join(value for value in values if value)
 
 
-def _is_allowed(req: KitRequest, status: int, control: Mapping[str, str | None]) -> bool:
+def _is_allowed(asked: Mapping[str, str], status: int, control: Mapping[str, str | None]) -> bool:
     # SPEC: section 5.2.2.3: `must-understand` overrides `no-store` for known statuses.
     if "must-understand" in control:
         if status not in _UNDERSTOOD:
@@ -198,7 +198,7 @@ def _is_allowed(req: KitRequest, status: int, control: Mapping[str, str | None])
     # `private` and `no-cache` for some fields are treated as if they applied to all.
     if "private" in control or "no-cache" in control:
         return False
-    return req.header("authorization") is None or any(name in control for name in _FOR_AUTHORIZED)
+    return "authorization" not in asked or any(name in control for name in _FOR_AUTHORIZED)
 
 
 def _lifetime(headers: Headers, control: Mapping[str, str | None], now: float) -> float | None:

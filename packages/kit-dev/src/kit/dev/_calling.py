@@ -12,6 +12,7 @@ from kit.interface import App
 
 from ._errors import AppError
 from ._explaining import is_absolute
+from ._lifespan import run_lifespan
 
 # What may stand in a path or query as it is; the rest is percent-encoded, as a browser does it.
 _IN_PATH = "%/:@!$&'()*+,;=~-._[]"
@@ -37,7 +38,7 @@ def call(
     """Runs the lifespan of an app and, meanwhile, answers a request.
 
     Args:
-        app: The app.
+        app: The app, or ASGI middleware around it.
         scope: What `build_scope` made of the request.
         body: The body of the request.
         on_head: Given status and headers, once there is a response.
@@ -81,8 +82,8 @@ async def _call(
             if not message.get("more_body"):
                 is_over.set()
 
-    async with app.running():
-        await app(scope, receive, send)
+    async with run_lifespan(app) as added:
+        await app({**scope, **added}, receive, send)
     if not has_begun:
         raise NoResponseError
 

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from kit.interface import App
 
 from ._calling import Header, NoResponseError
+from ._lifespan import run_lifespan
 
 _SCHEMES = {"http": "ws", "https": "wss"}
 # SPEC: RFC 6455 section 4.1; the key is that of section 1.3.
@@ -39,7 +40,7 @@ def converse(
     has sent nothing for a moment.
 
     Args:
-        app: The app.
+        app: The app, or ASGI middleware around it.
         scope: The scope of a GET request.
         lines: Each is sent as a text message.
         on_message: Given each message of the app.
@@ -92,10 +93,10 @@ class _Connection:
 
     async def run(self, app: App, scope: dict[str, Any], lines: TextIO) -> None:
         self._messages.put_nowait({"type": "websocket.connect"})
-        async with app.running():
+        async with run_lifespan(app) as added:
             reading = asyncio.create_task(self._read(lines))
             try:
-                await app(scope, self._receive, self._send)
+                await app({**scope, **added}, self._receive, self._send)
             finally:
                 reading.cancel()
         if not self._has_answered:

@@ -143,11 +143,13 @@ def test_client(
     Args:
         app: The app, or ASGI middleware around it, which needs kit-asgi. The client of an app that
             `base_path` returned uses the whole paths.
-        env: Bindings for `c.env`, e.g. mocks; they override those of the lifespan.
+        env: Bindings for `c.env`, e.g. mocks; they override those of the lifespan. They can't pass
+            through ASGI middleware.
         execution_ctx: The object that `c.execution_ctx` returns. Default: a new `ExecutionContext`
             for each request. With an `ExecutionContext` of this module, the tasks of `wait_until`
             end before a call returns, or before the end of a streamed body is read; their
-            exceptions are raised there.
+            exceptions are raised there. Within ASGI middleware, the app has the context that it
+            has on a server: the tasks end at the same time, and their exceptions are logged.
         headers: Headers of every request, e.g. `{"authorization": "Bearer s3cret"}`.
         cookies: Cookies to begin with, a mapping or pairs; see `client.cookies`.
         keep_cookies: Whether cookies that responses set are sent with later requests, as RFC 6265
@@ -160,10 +162,11 @@ def test_client(
         The client.
 
     Raises:
-        TypeError: If `app` is neither a Kit app nor ASGI middleware around one.
+        TypeError: If `app` is neither a Kit app nor ASGI middleware around one, or if it is ASGI
+            middleware, and `env` or `execution_ctx` is given.
         ValueError: If a header, a cookie or `base_url` is invalid.
     """
-    kit_app, served = _find_apps(app, "test_client", env)
+    kit_app, served = _find_apps(app, "test_client", env, execution_ctx)
     settings = Settings(
         env, execution_ctx, headers, cookies, keep_cookies, follow_redirects, base_url
     )
@@ -205,10 +208,11 @@ def sync_test_client(
         The client.
 
     Raises:
-        TypeError: If `app` is neither a Kit app nor ASGI middleware around one.
+        TypeError: If `app` is neither a Kit app nor ASGI middleware around one, or if it is ASGI
+            middleware, and `env` or `execution_ctx` is given.
         ValueError: If a header, a cookie or `base_url` is invalid.
     """
-    kit_app, served = _find_apps(app, "sync_test_client", env)
+    kit_app, served = _find_apps(app, "sync_test_client", env, execution_ctx)
     settings = Settings(
         env, execution_ctx, headers, cookies, keep_cookies, follow_redirects, base_url
     )
@@ -216,12 +220,15 @@ def sync_test_client(
     return SyncTestClient(SyncCaller(SyncStep, SyncWsStep, kit_app, settings, served), backend)
 
 
-def _find_apps(app: Any, name: str, env: Any) -> tuple[Kit[Any, Any], Kit[Any, Any]]:
+def _find_apps(
+    app: Any, name: str, env: Any, execution_ctx: Any
+) -> tuple[Kit[Any, Any], Kit[Any, Any]]:
     """Returns the app with the routes, and the one that requests are sent to.
 
     Raises:
         ImportError: If kit-asgi isn't installed, which ASGI middleware around the app needs.
-        TypeError: If there is no Kit app, or bindings would have to pass through ASGI middleware.
+        TypeError: If there is no Kit app, or bindings or an execution context would have to pass
+            through ASGI middleware.
     """
     if isinstance(app, Kit):
         return app, app
@@ -235,6 +242,11 @@ def _find_apps(app: Any, name: str, env: Any) -> tuple[Kit[Any, Any], Kit[Any, A
             f"{name}(env=...) is for a Kit app, but ASGI middleware is around it: give the app "
             "itself, or yield the bindings in its lifespan"
         )
+    if execution_ctx is not None:
+        raise TypeError(
+            f"{name}(execution_ctx=...) is for a Kit app, but ASGI middleware is around it: give "
+            "the app itself"
+        )
     try:
         from kit.asgi import from_asgi
     except ImportError as error:
@@ -242,6 +254,8 @@ def _find_apps(app: Any, name: str, env: Any) -> tuple[Kit[Any, Any], Kit[Any, A
             f"{name}() was given ASGI middleware around a Kit app, which needs kit-asgi: "
             "pip install 'kit-testing[asgi]'"
         ) from error
-    outer = Kit[Any, Any]()
-    outer.mount("/", from_asgi(app, ambiguous_paths=True))
+    handler = from_asgi(app, ambiguous_paths=True)
+    outer = Kit[Any, Any](lifespan=lambda _: handler.lifespan())
+    # Not mounted: a mount refuses some of the paths that a server passes on.
+    outer.all("*", lambda c: handler(c.req.raw, c.execution_ctx))
     return inner, outer

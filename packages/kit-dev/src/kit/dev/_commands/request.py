@@ -14,7 +14,7 @@ import click
 
 from .._calling import Header, build_scope, call
 from .._errors import AppError
-from .._loading import default_app, load_app
+from .._loading import default_app, load_served
 from .._options import complete_files
 from .._printing import Printer
 from .._tracebacks import cut_in_log, from_their_code
@@ -82,7 +82,7 @@ def command(
     try:
         # What the app prints, a log of requests say, is no part of the response.
         with contextlib.redirect_stdout(sys.stderr), cut_in_log():
-            app = load_app(target)
+            app = load_served(target)
             if ws:
                 from .._conversing import converse
 
