@@ -156,7 +156,10 @@ class RedisStore:
             record.version,
             repr(record.created_at),
             *_times(record.expires_at),
-            *(b"" if each is None else b"+" + each.encode() for each in (record.user, record.login)),
+            *(
+                b"" if each is None else b"+" + each.encode()
+                for each in (record.user, record.login)
+            ),
         ]
         return await self._run(script, self._name(key), *values) == 1
 

@@ -24,7 +24,8 @@ _SCHEMA = (
     # With rowids, a new expiry doesn't change the index of the keys: half the time of WITHOUT
     # ROWID. Processes that start together may all find an empty file.
     "CREATE TABLE IF NOT EXISTS sessions (key TEXT NOT NULL UNIQUE, data BLOB NOT NULL,"
-    " version INTEGER NOT NULL, created_at REAL NOT NULL, expires_at REAL NOT NULL, user TEXT, login TEXT)",
+    " version INTEGER NOT NULL, created_at REAL NOT NULL, expires_at REAL NOT NULL, user TEXT,"
+    " login TEXT)",
     "CREATE INDEX IF NOT EXISTS sessions_by_expiry ON sessions (expires_at)",
     "CREATE INDEX IF NOT EXISTS sessions_by_user ON sessions (user) WHERE user IS NOT NULL",
     _BY_LOGIN,

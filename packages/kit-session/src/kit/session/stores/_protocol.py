@@ -86,8 +86,8 @@ class SessionStore(Protocol):
 
         Args:
             key: The key.
-            record: The new record, including `user`, `login` and `expires_at`. Its version is one more than
-                that of the record that it replaces.
+            record: The new record, including `user`, `login` and `expires_at`. Its version is one
+                more than that of the record that it replaces.
 
         Returns:
             False, without any change, if the stored version isn't `record.version - 1`, or the
