@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import importlib.util
+import json
 import os
 import signal
 import socket
@@ -12,7 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +24,7 @@ import conduit_served
 import httpx
 import pytest
 from commands import run
+from npm import install_npm
 from ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -252,6 +255,24 @@ def conduit(request: pytest.FixtureRequest) -> Iterator[conduit_served.Conduit]:
         pytest.skip(reason)
     with conduit_served.served(request.param) as served:
         yield served
+
+
+@pytest.fixture(scope="session")
+def npm(
+    tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Callable[[Mapping[str, str]], Path]:
+    """Installs packages of npm: `npm({"typescript": "5.9.3"})`; see `install_npm`.
+
+    The workers share what is installed, one folder for each set of packages.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = (base if worker_id == "master" else base.parent) / "npm"
+
+    def install(packages: Mapping[str, str]) -> Path:
+        name = hashlib.sha256(json.dumps(dict(packages), sort_keys=True).encode()).hexdigest()
+        return install_npm(packages, shared / name[:16])
+
+    return install
 
 
 @pytest.fixture(scope="session")
