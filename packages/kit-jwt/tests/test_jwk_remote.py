@@ -340,7 +340,7 @@ def test_key_source(run: Run, issuer: Issuer) -> None:
 
     run(main)
     assert issuer.asked == 1
-    with pytest.raises(ValueError, match="kit.jwt"):
+    with pytest.raises(ValueError, match=r"kit\.jwt"):
         KeySource(keys=[]).verifier("HS256")
     with pytest.raises(ValueError, match="needs keys"):
         KeySource()

@@ -52,8 +52,10 @@ async def refresh_login(
         ProviderError: If it can't be reached.
         SessionStoreError: If the store can't be reached.
     """
-    token = record.tokens.refresh_token or ""
-    key = sha256(f"kit.oidc.refresh {settings.key} {token}".encode()).hexdigest()
+    old = record.tokens
+    # With the access token, since some providers keep the refresh token.
+    name = f"kit.oidc.refresh {settings.key} {old.refresh_token} {old.access_token}"
+    key = sha256(name.encode()).hexdigest()
     patience_s = settings.provider.http.timeout_s * 4 + 5
     with anyio.move_on_after(patience_s):
         while True:
