@@ -28,7 +28,7 @@ def new_login(**options: Any) -> Any:
         ({"issuer": lambda c: "https://id.example"}, TypeError, "issuer"),
         ({"client_id": ""}, ValueError, "client_id"),
         ({"client_secret": ""}, ValueError, "client_secret"),
-        ({"client_secret": 7}, ValueError, "client_secret"),
+        ({"client_secret": 7}, TypeError, "client_secret"),
         ({"client_key": "no key"}, ValueError, "client_key"),
         ({"client_key": "a" * 40, "client_key_alg": "HS256"}, ValueError, "private key"),
         ({"client_key_alg": "ES256"}, ValueError, "needs client_key"),

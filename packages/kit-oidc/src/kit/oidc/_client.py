@@ -110,8 +110,11 @@ def check_client(
         ValueError: If one is empty, they contradict each other, or the key can't sign.
     """
     check.text("client_id", client_id, r"[ -~]+", "the id of the app at the provider")
-    if client_secret is not None and (not isinstance(client_secret, str) or not client_secret):
-        # APPSEC: the error must not show the secret.
+    # APPSEC: the errors must not show the secret.
+    if client_secret is not None and not isinstance(client_secret, str):
+        kind = type(client_secret).__name__
+        raise TypeError(f"{check.factory}(client_secret=...) takes a str, not {kind}")
+    if client_secret == "":
         raise ValueError(
             f"{check.factory}(client_secret=...) can't be used: expected a str that isn't empty"
         )
@@ -133,5 +136,7 @@ def check_client(
         if str(client_key_alg or "").startswith("HS"):
             check.unusable("client_key_alg", client_key_alg, "the algorithm of a private key")
     elif client_key_alg is not None:
-        raise ValueError(f"{check.factory}(client_key_alg=...) needs client_key=...")
+        raise ValueError(
+            f"{check.factory}(client_key_alg={client_key_alg!r:.100}) needs client_key=..."
+        )
     return Client(client_id, client_secret, client_key, client_key_alg, auth_method)

@@ -178,6 +178,7 @@ def gitlab(
         url: The URL of a GitLab of your own.
         **options: Options of `oidc`.
     """
+    OptionChecks("gitlab").text("url", url)
     settings: dict[str, Any] = {"name": "gitlab", **options}
     return oidc(
         issuer=url.removesuffix("/"), client_id=client_id, client_secret=client_secret, **settings
@@ -194,6 +195,7 @@ def keycloak(*, client_id: str, url: str, realm: str, **options: Any) -> Login[A
         **options: Options of `oidc`, such as `client_secret`.
     """
     check = OptionChecks("keycloak")
+    check.text("url", url)
     check.text("realm", realm, r"[A-Za-z0-9._-]+", "the name of a realm")
     settings: dict[str, Any] = {"name": "keycloak", **options}
     return oidc(issuer=f"{url.removesuffix('/')}/realms/{realm}", client_id=client_id, **settings)
