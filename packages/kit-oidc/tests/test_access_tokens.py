@@ -121,7 +121,7 @@ async def test_scopes() -> None:
     response = await api.get(api.provider.access_token(AUDIENCE, scope="a"))
     assert response.status == 403
     assert response.headers["www-authenticate"] == (
-        'Bearer error="insufficient_scope", scope="a b"'
+        'Bearer scope="a b", error="insufficient_scope"'
     )
     token = api.provider.access_token(AUDIENCE, scope="b a c")
     assert (await api.get(token)).status == 200
@@ -203,7 +203,8 @@ async def test_protected_resource_of_an_mcp_server() -> None:
         refused = await client.post("/mcp", json=initialize, headers=headers)
         assert refused.status == 401
         url = "https://books.example/.well-known/oauth-protected-resource/mcp"
-        assert refused.headers["www-authenticate"] == f'Bearer resource_metadata="{url}"'
+        challenge = f'Bearer scope="mcp", resource_metadata="{url}"'
+        assert refused.headers["www-authenticate"] == challenge
         response = await client.get("/.well-known/oauth-protected-resource/mcp")
         assert response.headers["access-control-allow-origin"] == "*"
         # As a client of MCP reads it.
@@ -219,7 +220,7 @@ async def test_protected_resource_of_an_mcp_server() -> None:
         )
         assert low.status == 403
         assert low.headers["www-authenticate"] == (
-            f'Bearer error="insufficient_scope", scope="mcp", resource_metadata="{url}"'
+            f'Bearer scope="mcp", error="insufficient_scope", resource_metadata="{url}"'
         )
         token = provider.access_token("https://books.example/mcp", scope="mcp")
         done = await client.post(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
@@ -108,10 +108,13 @@ async def test_signatures(site: Any) -> None:
 
 
 async def test_an_id_token_is_no_logout_token(site: Any) -> None:
-    response = await site.log_in()
-    assert response.status == 303
-    grant = next(iter(site.provider._access_tokens.values()))
-    assert (await end(site, site.provider._id_token(grant, "a"))).status == 400
+    await site.log_in()
+    own = {"origin": "http://localhost"}
+    location = (await site.client.post("/auth/logout", headers=own)).headers["location"]
+    id_token = parse_qs(urlsplit(location).query)["id_token_hint"][0]
+    await site.log_in()
+    assert (await end(site, id_token)).status == 400
+    assert await site.who() == "ann"
 
 
 async def test_a_logout_token_is_no_id_token(site: Any) -> None:

@@ -210,7 +210,17 @@ async def test_rp_userinfo_does_not_replace_claims_of_the_id_token(site: Any) ->
     site.provider.faults.userinfo = {"email_verified": True, "email": "eve@example.com"}
     site.provider.faults.id_token = lambda claims: {**claims, "email": "ann@example.com"}
     await site.log_in()
-    assert (await (await site.get("/me")).json())["email"] == "ann@example.com"
+    found = await (await site.get("/me")).json()
+    assert (found["email"], found["email_verified"]) == ("ann@example.com", False)
+
+
+@pytest.mark.parametrize(
+    ("value", "verified"),
+    [(True, True), ("true", True), (False, False), ("false", False), (1, False), (None, False)],
+)
+async def test_email_verified(site: Any, value: Any, verified: bool) -> None:
+    await site.log_in(email="ann@example.com", email_verified=value)
+    assert (await (await site.get("/me")).json())["email_verified"] is verified
 
 
 async def test_userinfo_is_optional(open_site: Any) -> None:

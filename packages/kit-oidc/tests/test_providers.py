@@ -85,17 +85,17 @@ async def test_github(emails: Any, email: str | None) -> None:
             "avatar_url": "https://git.example/ann.png",
         }
         provider.answers["https://api.github.com/user/emails"] = emails
-        provider._is_client = lambda headers, sent: sent.get("client_secret") == "s3cret"  # type: ignore[method-assign]
         async with new_client(new_app(login)) as client:
             started = await client.get("/auth/login")
             assert started.headers["location"].startswith(
                 "https://github.com/login/oauth/authorize?"
             )
             assert "nonce" not in started.headers["location"]
-            provider.faults.authorization_response = {"iss": None}
-            assert (await client.get(provider.authorize(started.headers["location"]))).status == 303
+            callback = provider.authorize(started.headers["location"])
+            assert "iss=https%3A%2F%2Fgithub.com%2Flogin%2Foauth" in callback
+            assert (await client.get(callback)).status == 303
             found = await (await client.get("/me")).json()
-            assert found["issuer"] == "https://github.com"
+            assert found["issuer"] == "https://github.com/login/oauth"
             assert (found["sub"], found["name"], found["username"]) == ("7", "ann", "ann")
             assert (found["email"], found["email_verified"]) == (email, email is not None)
             response = await client.post("/auth/logout", headers=OWN)
@@ -127,17 +127,6 @@ async def test_microsoft_of_many_tenants(tenants: Any, claims: Any, status: int)
     template = "https://login.microsoftonline.com/{tenantid}/v2.0"
     assert login.issuer == template
     with TestProvider(login) as provider:
-        path = "/organizations/v2.0/.well-known/openid-configuration"
-        metadata = {
-            **provider._metadata(),
-            "token_endpoint": "https://login.microsoftonline.com/token",
-            "jwks_uri": "https://login.microsoftonline.com/keys",
-            "authorization_endpoint": "https://login.microsoftonline.com/authorize",
-        }
-        provider.faults.answers[path] = (200, metadata)
-        provider.faults.answers["/keys"] = (200, {"keys": [provider.key.public]})
-        provider.faults.authorization_response = {"iss": None}
-        metadata["authorization_response_iss_parameter_supported"] = False
         own = {"iss": template.replace("{tenantid}", TENANT), "tid": TENANT}
         provider.faults.id_token = lambda found: {**found, **own, **claims}
         async with new_client(new_app(login)) as client:
@@ -147,6 +136,16 @@ async def test_microsoft_of_many_tenants(tenants: Any, claims: Any, status: int)
                 assert (await me.json())["issuer"] == own["iss"]
             else:
                 assert me.status == 401
+
+
+@pytest.mark.parametrize("tenant", ["common", "organizations", "consumers", TENANT])
+async def test_microsoft_by_kind_of_tenant(tenant: str) -> None:
+    login = microsoft(client_id="a", client_secret="a", tenant=tenant)
+    with TestProvider(login) as provider:
+        async with new_client(new_app(login)) as client:
+            assert (await provider.log_in(client)).status == 303
+        paths = [path for _, path in provider.requests]
+        assert paths[0] == f"/{tenant}/v2.0/.well-known/openid-configuration"
 
 
 async def test_several_logins() -> None:

@@ -14,10 +14,11 @@ from ._access_tokens import access_token, require_scopes
 from ._client import AuthMethod
 from ._errors import LoginError, ProviderError
 from ._factory import oauth2, oidc
-from ._login import Login, RoutingApp
+from ._login import Login
 from ._navigation import is_navigation
 from ._provider import FetchClaims
 from ._resource import protected_resource
+from ._routing_app import RoutingApp
 from ._settings import Prompt
 from ._several import Logins, logins
 from ._user import AccessToken, User

@@ -43,17 +43,20 @@ class _Challenges:
     """The responses to requests without a sufficient token (RFC 6750, section 3).
 
     Args:
+        scopes: The scopes that every request needs, for clients that don't know them.
         metadata_url: Where clients learn who issues tokens (RFC 9728, section 5.1); None for none.
     """
 
-    def __init__(self, metadata_url: str | None) -> None:
+    def __init__(self, scopes: Iterable[str], metadata_url: str | None) -> None:
+        self._scope = " ".join(scopes)
         self._members: dict[str, str] = {}
         if metadata_url is not None:
             self._members["resource_metadata"] = metadata_url
 
     def refuse(self, status: int, message: str, **members: str) -> HTTPException:
         """Returns the exception for a request, with a challenge of these members."""
-        listed = {**members, **self._members}
+        scope = {"scope": self._scope} if self._scope else {}
+        listed = {**scope, **members, **self._members}
         text = ", ".join(f"{name}={quoted_string(value)}" for name, value in listed.items())
         value = f"Bearer {text}" if text else "Bearer"
         return HTTPException(status, message, headers={"WWW-Authenticate": value})
@@ -147,7 +150,7 @@ def bearer_guard(
             "required": list(_REQUIRED),
         },
     )
-    challenges = _Challenges(resource_metadata)
+    challenges = _Challenges(needed, resource_metadata)
 
     async def access_token(c: Context[Any, Any], next: Next) -> None:
         found = await _authenticate(c, verify, challenges)

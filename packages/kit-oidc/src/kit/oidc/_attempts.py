@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from kit.session import Session
+from kit.session.stores import SessionRecord, SessionStore
 
-__all__ = ("MOST_AGE_S", "Attempt", "add_attempt", "new_attempt", "take_attempt")
+__all__ = ("Attempt", "add_attempt", "new_attempt", "take_attempt")
 
-MOST_AGE_S = 600.0
-"""How long a login may take, in seconds."""
-
+# How long a login may take.
+_MOST_AGE_S = 600.0
 _KEY = "kit.oidc.attempts"
 # Each tab of a browser may have one.
 _MOST = 10
@@ -58,7 +58,7 @@ class Attempt(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def is_expired(self) -> bool:
         """Whether it has taken too long."""
-        return not 0 <= time.time() - self.at <= MOST_AGE_S
+        return not 0 <= time.time() - self.at <= _MOST_AGE_S
 
 
 def new_attempt(
@@ -97,8 +97,13 @@ def add_attempt(session: Session[dict[str, Any]], attempt: Attempt) -> str:
     return state
 
 
-def take_attempt(session: Session[dict[str, Any]], state: str) -> Attempt | None:
-    """Removes an attempt from a session, and returns it; None if there is none."""
+async def take_attempt(
+    session: Session[dict[str, Any]], store: SessionStore, state: str
+) -> Attempt | None:
+    """Removes an attempt from a session, and returns it; None if there is none.
+
+    Of concurrent requests with the same state, one gets the attempt.
+    """
     found = (session.get(_KEY) or {}).get(state)
 
     def remove(data: dict[str, Any]) -> None:
@@ -110,4 +115,10 @@ def take_attempt(session: Session[dict[str, Any]], state: str) -> Attempt | None
     if found is None:
         return None
     session.update(remove)
+    # APPSEC: the session is saved only after the response, so the store decides who was first.
+    now = time.time()
+    name = f"kit.oidc.state {state}"
+    used = SessionRecord(b"{}", 1, now, now + 2 * _MOST_AGE_S)
+    if not await store.insert(sha256(name.encode()).hexdigest(), used):
+        return None
     return msgspec.convert(found, Attempt)

@@ -33,12 +33,12 @@ async def complete_login(settings: Settings, c: Context[Any, Any]) -> Response:
 
     SPEC: OpenID Connect Core 1.0, section 3.1.2; RFC 6749, section 4.1.2; RFC 9207; RFC 9700.
     """
-    require_store(c)
+    store = require_store(c)
     session = await get_session(c)
     try:
         parameters = _read(c)
         state = parameters.get("state")
-        attempt = take_attempt(session, state) if state else None
+        attempt = await take_attempt(session, store, state) if state else None
         if attempt is None:
             raise LoginError("unknown_attempt", "the session has no attempt with this state")
         # APPSEC: an attempt is over with its first response, whatever that is.

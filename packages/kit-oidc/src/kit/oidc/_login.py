@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from kit.authoring.maybe_await import call, check_answer
 from kit.authoring.options import OptionChecks
 from kit.csrf import csrf
 from kit.http.origins import parse_origin
-from kit.interface import App, AsyncMiddleware, Context, HTTPException, Next, Response
+from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
 from kit.interface.metadata import attach, get_return_type
 from kit.session import get_session
 
@@ -22,12 +22,14 @@ from ._errors import LoginError, ProviderError
 from ._logout import complete_logout, end_by_provider, log_out
 from ._navigation import is_navigation
 from ._refresh import refresh_login
+from ._refusals import challenge, respond
 from ._return_path import is_return_path, own_path
+from ._routing_app import RoutingApp
 from ._session_logins import find_login, require_store, save_login
 from ._settings import Prompt, Settings, check_parameters
 from ._user import LoginRecord, User
 
-__all__ = ("Login", "RoutingApp", "challenge", "get_kind", "get_settings", "respond")
+__all__ = ("Login", "get_kind", "get_settings")
 
 UserT = TypeVar("UserT")
 
@@ -36,20 +38,6 @@ _KEEP: Any = object()
 _VARIABLE = "user"
 # An access token is refreshed this many seconds before it expires, since requests take time.
 _EARLY_S = 10.0
-
-
-class RoutingApp(App, Protocol):
-    """An app that registers routes. `kit.Kit` is one."""
-
-    @property
-    def get(self) -> Callable[..., Any]:
-        """Registers handlers for GET."""
-        ...
-
-    @property
-    def post(self) -> Callable[..., Any]:
-        """Registers handlers for POST."""
-        ...
 
 
 class Login(Generic[UserT]):
@@ -401,14 +389,3 @@ def get_kind(login: Login[Any]) -> Any:
 def get_settings(login: Login[Any]) -> Settings:
     """Returns the settings of a login."""
     return login._settings
-
-
-def respond(response: Response) -> HTTPException:
-    """Returns the exception that is answered by a response."""
-    return HTTPException(response.status, res=response)
-
-
-async def challenge(c: Context[Any, Any]) -> dict[str, str]:
-    """Returns the header that a 401 needs (RFC 9110, section 11.6.1)."""
-    name = (await get_session(c)).cookie_name
-    return {"WWW-Authenticate": f'Cookie cookie-name="{name}"'}

@@ -83,6 +83,7 @@ class OpenIDProvider:
         asserts_to_endpoint: Whether assertions are for the token endpoint, not for the issuer.
 
     Attributes:
+        discovery_url: Where its metadata is.
         id_tokens: Validates its tokens.
     """
 
@@ -111,7 +112,7 @@ class OpenIDProvider:
         }
         self._asks_userinfo = asks_userinfo
         self._asserts_to_endpoint = asserts_to_endpoint
-        self._discovery_url = discovery_url
+        self.discovery_url = discovery_url
         self._make_id_tokens = partial(
             IdTokens,
             algorithms=algorithms,
@@ -126,7 +127,7 @@ class OpenIDProvider:
 
     def forget(self) -> None:
         """Forgets the metadata and the keys, e.g. since a provider for tests takes over."""
-        urls = [self._discovery_url]
+        urls = [self.discovery_url]
         self._discovery = Discovery(self.http, ProviderMetadata, self.issuer, urls)
         keys = KeySource(jwks_uri=self._find_jwks_uri, fetch=self._fetch_keys)
         self.id_tokens: IdTokens = self._make_id_tokens(keys)
@@ -148,7 +149,11 @@ class OpenIDProvider:
         more: Mapping[str, Any] = {}
         if self._asks_userinfo and metadata.userinfo_endpoint is not None:
             more = await self._userinfo(metadata.userinfo_endpoint, tokens, claims["sub"])
-        user = user_from_claims(claims["iss"], claims["sub"], {**more, **claims})
+        merged = {**more, **claims}
+        if "email_verified" not in claims and merged.get("email") != more.get("email"):
+            # APPSEC: UserInfo has verified another address than that of the ID token.
+            merged.pop("email_verified", None)
+        user = user_from_claims(claims["iss"], claims["sub"], merged)
         return Identity(user, claims)
 
     async def _userinfo(self, url: str, tokens: Tokens, sub: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from kit.jwt import AsymmetricAlgorithm
 
 from ._access_tokens import bearer_guard
 from ._factory import ALGORITHMS
-from ._login import RoutingApp
+from ._routing_app import RoutingApp
 from ._settings import check_scopes
 
 if TYPE_CHECKING:

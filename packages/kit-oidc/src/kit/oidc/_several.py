@@ -10,9 +10,11 @@ from kit.authoring.options import OptionChecks
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
 from kit.interface.metadata import attach
 
-from ._login import Login, RoutingApp, challenge, get_kind, get_settings, respond
+from ._login import Login, get_kind, get_settings
 from ._navigation import is_navigation
+from ._refusals import challenge, respond
 from ._return_path import is_return_path, own_path
+from ._routing_app import RoutingApp
 
 __all__ = ("Logins", "logins")
 

@@ -56,7 +56,8 @@ def user_from_claims(issuer: str, sub: str, claims: Mapping[str, Any]) -> User:
         username=text("preferred_username"),
         email=text("email"),
         # Some providers send it as a string, and "false" must not be true.
-        email_verified=claims.get("email_verified") in (True, "true"),
+        email_verified=claims.get("email_verified") is True
+        or claims.get("email_verified") == "true",
         picture=text("picture"),
         claims=dict(claims),
     )

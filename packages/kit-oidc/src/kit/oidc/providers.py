@@ -62,7 +62,8 @@ def github(
 
     settings: dict[str, Any] = {"name": "github", **options}
     return oauth2(
-        issuer="https://github.com",
+        # GitHub names itself so in `iss` (RFC 9207) and in its metadata (RFC 8414).
+        issuer="https://github.com/login/oauth",
         authorization_endpoint="https://github.com/login/oauth/authorize",
         token_endpoint="https://github.com/login/oauth/access_token",  # noqa: S106 - an address
         auth_method="client_secret_post",

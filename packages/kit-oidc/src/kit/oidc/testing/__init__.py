@@ -9,8 +9,9 @@ response = await client.get("/me")
 assert response.status == 200
 """
 
+from ._faults import Faults
 from ._keys import TestKey
-from ._provider import Faults, TestProvider
+from ._provider import TestProvider
 
 __all__ = ("Faults", "TestKey", "TestProvider")
 

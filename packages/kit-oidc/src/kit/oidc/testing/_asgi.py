@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
-__all__ = ("serve",)
+__all__ = ("Handle", "serve")
 
-_Handle = Callable[[str, str, Mapping[str, str], bytes], Awaitable[tuple[int, Any]]]
+Handle: TypeAlias = Callable[[str, str, Mapping[str, str], bytes], Awaitable[tuple[int, Any]]]
+"""Handles a request: method, URL, headers and body."""
 
 
-async def serve(handle: _Handle, scope: Any, receive: Any, send: Any) -> None:
+async def serve(handle: Handle, scope: Any, receive: Any, send: Any) -> None:
     """Serves one ASGI 3 scope.
 
     Args:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import time
 from base64 import b64decode, urlsafe_b64encode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from secrets import token_urlsafe
@@ -15,17 +14,24 @@ from typing import Any, Self
 from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 
 import httpx
-import msgspec
 
 from kit.oidc._login import Login, get_settings
 from kit.oidc._provider import OAuthProvider, OpenIDProvider
 
 from ._asgi import serve
+from ._described import describe_provider
+from ._faults import Faults
+from ._grants import Grant, Grants
 from ._keys import TestKey
+from ._transport import ProviderTransport
 
-__all__ = ("Faults", "TestProvider")
+__all__ = ("TestProvider",)
 
 _MINUTE_S = 60
+# At Microsoft, the issuer of many tenants has this in place of the tenant.
+_TENANT_MARK = "{tenantid}"
+TENANT = "11111111-2222-3333-4444-555555555555"
+"""The tenant of users who have no `tid`, at an issuer of many tenants."""
 _USER = {"sub": "ann", "name": "Ann", "email": "ann@example.com", "email_verified": True}
 _LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 
@@ -33,43 +39,6 @@ _LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 @cache
 def _default_key() -> TestKey:
     return TestKey("key-1")
-
-
-@dataclass
-class Faults:
-    """What the provider does wrong. All of it is off at first.
-
-    Attributes:
-        is_down: Whether requests fail.
-        id_token: Returns other claims of an ID token, for its claims.
-        header: Members of the header of ID tokens; None leaves one out, `{"alg": "none"}` leaves
-            the signature out.
-        signer: Another key, which the key set doesn't have, that signs ID tokens.
-        metadata: Members of the metadata; None leaves one out.
-        token_response: Members of token responses; None leaves one out.
-        userinfo: Members of UserInfo; None leaves one out.
-        authorization_response: Parameters of authorization responses; None leaves one out.
-        answers: Responses, by the path of the request: a status, and what to send as JSON.
-    """
-
-    is_down: bool = False
-    id_token: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None
-    header: Mapping[str, Any] = field(default_factory=dict)
-    signer: TestKey | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    token_response: Mapping[str, Any] = field(default_factory=dict)
-    userinfo: Mapping[str, Any] = field(default_factory=dict)
-    authorization_response: Mapping[str, str | None] = field(default_factory=dict)
-    answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
-
-
-class _Grant(msgspec.Struct):
-    """What a code or a refresh token stands for."""
-
-    user: dict[str, Any]
-    asked: dict[str, str]
-    sid: str
-    auth_time: int
 
 
 class TestProvider:
@@ -112,14 +81,18 @@ class TestProvider:
     ) -> None:
         self._login = login
         self.answers: dict[str, Any] = {}
-        self._paths = {"/token"}
+        self._token_paths: set[str] = set()
+        self._discovery_paths: set[str] = set()
         if login is not None:
             settings = get_settings(login)
             issuer, client_id = login.issuer, settings.client.id
             client_secret = settings.client.secret
             if isinstance(settings.provider, OAuthProvider):
-                self._paths.add(urlsplit(settings.provider.endpoints.token_endpoint).path)
+                self._token_paths.add(urlsplit(settings.provider.endpoints.token_endpoint).path)
+            if isinstance(settings.provider, OpenIDProvider):
+                self._discovery_paths.add(urlsplit(settings.provider.discovery_url).path)
         self.issuer = issuer
+        self._base = issuer.removesuffix("/").replace(_TENANT_MARK, TENANT)
         self.client_id = client_id
         self.client_secret = client_secret
         self.user: dict[str, Any] = dict(_USER)
@@ -128,11 +101,8 @@ class TestProvider:
         self.rotates_refresh_tokens = True
         self.faults = Faults()
         self.requests: list[tuple[str, str]] = []
-        self.transport: httpx.AsyncBaseTransport = _Transport(self)
-        self._codes: dict[str, _Grant] = {}
-        self._refresh_tokens: dict[str, _Grant] = {}
-        self._used_refresh_tokens: dict[str, _Grant] = {}
-        self._access_tokens: dict[str, _Grant] = {}
+        self.transport: httpx.AsyncBaseTransport = ProviderTransport(self._handle_request)
+        self._grants = Grants()
         self._before: httpx.AsyncBaseTransport | None = None
 
     def __enter__(self) -> Self:
@@ -214,10 +184,10 @@ class TestProvider:
             if not asked.get(name):
                 raise ValueError(f"the request has no {name}")
         code = token_urlsafe(16)
-        self._codes[code] = _Grant(
-            dict(self.user if user is None else user), asked, token_urlsafe(8), int(time.time())
-        )
+        self._grants.codes[code] = Grant(dict(self.user if user is None else user), asked)
         answer: dict[str, str | None] = {"code": code, "state": asked["state"], "iss": self.issuer}
+        if _TENANT_MARK in self.issuer:
+            answer["iss"] = None
         answer |= self.faults.authorization_response
         query = urlencode({name: value for name, value in answer.items() if value is not None})
         return f"{asked['redirect_uri']}?{query}"
@@ -230,6 +200,10 @@ class TestProvider:
         """
         old, self.key = self.key, TestKey(f"key-{token_urlsafe(4)}", alg)
         return old
+
+    def revoke(self) -> None:
+        """Revokes all refresh tokens, as when a user removes the app at the provider."""
+        self._grants.refresh_tokens.clear()
 
     def access_token(
         self,
@@ -303,15 +277,16 @@ class TestProvider:
         plain = url.partition("?")[0]
         if plain in self.answers:
             return 200, self.answers[plain]
-        base = urlsplit(self.issuer).path.rstrip("/")
+        base = urlsplit(self._base).path
         if path in (
+            *self._discovery_paths,
             f"{base}/.well-known/openid-configuration",
             f"/.well-known/oauth-authorization-server{base}",
         ):
             return 200, self._metadata()
         if path == f"{base}/jwks":
             return 200, {"keys": [self.key.public]}
-        if path.removeprefix(base) in self._paths:
+        if path == f"{base}/token" or path in self._token_paths:
             return self._token(headers, parse_qs(body.decode()))
         if path == f"{base}/userinfo":
             return self._userinfo(headers)
@@ -323,26 +298,13 @@ class TestProvider:
             return 302, f"{asked.get('post_logout_redirect_uri', ['/'])[0]}?{state}"
         return 404, {"error": "not_found"}
 
+    async def _handle_request(self, *request: Any) -> tuple[int, Any]:
+        return await self.handle(*request)  # which a test may replace
+
     def _metadata(self) -> dict[str, Any]:
-        base = self.issuer.rstrip("/")
-        found = {
-            "issuer": self.issuer,
-            "authorization_endpoint": f"{base}/authorize",
-            "token_endpoint": f"{base}/token",
-            "jwks_uri": f"{base}/jwks",
-            "userinfo_endpoint": f"{base}/userinfo",
-            "end_session_endpoint": f"{base}/logout",
-            "response_types_supported": ["code"],
-            "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": [self.key.alg],
-            "code_challenge_methods_supported": ["S256"],
-            "token_endpoint_auth_methods_supported": ["client_secret_basic", "none"],
-            "authorization_response_iss_parameter_supported": True,
-            "backchannel_logout_supported": True,
-            "backchannel_logout_session_supported": True,
-            **self.faults.metadata,
-        }
-        return _present(found)
+        return _present(
+            {**describe_provider(self.issuer, self._base, self.key), **self.faults.metadata}
+        )
 
     def _token(
         self, headers: Mapping[str, str], form: Mapping[str, list[str]]
@@ -350,11 +312,11 @@ class TestProvider:
         sent = {name: values[0] for name, values in form.items()}
         if not self._is_client(headers, sent):
             return 401, {"error": "invalid_client"}
-        grant = self._redeem(sent)
+        grant = self._grants.redeem(sent, self.rotates_refresh_tokens)
         if grant is None:
             return 400, {"error": "invalid_grant"}
         access_token, refresh_token = token_urlsafe(16), token_urlsafe(16)
-        self._access_tokens[access_token] = grant
+        self._grants.access_tokens[access_token] = grant
         found: dict[str, Any] = {
             "access_token": access_token,
             "token_type": "Bearer",
@@ -362,38 +324,11 @@ class TestProvider:
             "scope": grant.asked.get("scope", ""),
         }
         if sent["grant_type"] == "authorization_code" or self.rotates_refresh_tokens:
-            self._refresh_tokens[refresh_token] = grant
+            self._grants.refresh_tokens[refresh_token] = grant
             found["refresh_token"] = refresh_token
         if "openid" in grant.asked.get("scope", "").split():
             found["id_token"] = self._id_token(grant, access_token)
         return 200, _present({**found, **self.faults.token_response})
-
-    def _redeem(self, sent: Mapping[str, str]) -> _Grant | None:
-        if sent.get("grant_type") == "authorization_code":
-            grant = self._codes.pop(sent.get("code", ""), None)
-            verifier = sent.get("code_verifier", "").encode()
-            challenge = urlsafe_b64encode(sha256(verifier).digest()).rstrip(b"=").decode()
-            if (
-                grant is None
-                or grant.asked["code_challenge"] != challenge
-                or grant.asked["redirect_uri"] != sent.get("redirect_uri")
-            ):
-                return None
-            return grant
-        if sent.get("grant_type") != "refresh_token":
-            return None
-        token = sent.get("refresh_token", "")
-        reused = self._used_refresh_tokens.get(token)
-        if reused is not None:
-            for kept in [key for key, one in self._refresh_tokens.items() if one is reused]:
-                del self._refresh_tokens[kept]
-            return None
-        if not self.rotates_refresh_tokens:
-            return self._refresh_tokens.get(token)
-        grant = self._refresh_tokens.pop(token, None)
-        if grant is not None:
-            self._used_refresh_tokens[token] = grant
-        return grant
 
     def _is_client(self, headers: Mapping[str, str], sent: Mapping[str, str]) -> bool:
         scheme, _, encoded = headers.get("authorization", "").partition(" ")
@@ -405,12 +340,12 @@ class TestProvider:
         has_key = "client_assertion" in sent
         return name == self.client_id and (has_key or secret == self.client_secret)
 
-    def _id_token(self, grant: _Grant, access_token: str) -> str:
+    def _id_token(self, grant: Grant, access_token: str) -> str:
         now = int(time.time())
         digest = sha256(access_token.encode()).digest()
         claims: dict[str, Any] = {
             **grant.user,
-            "iss": self.issuer,
+            "iss": self.issuer.replace(_TENANT_MARK, str(grant.user.get("tid", TENANT))),
             "aud": self.client_id,
             "iat": now,
             "exp": now + 5 * _MINUTE_S,
@@ -420,6 +355,8 @@ class TestProvider:
         }
         if self.key.alg.endswith("256"):
             claims["at_hash"] = urlsafe_b64encode(digest[:16]).rstrip(b"=").decode()
+        if _TENANT_MARK in self.issuer:
+            claims.setdefault("tid", TENANT)
         claims = _present(claims)
         if self.faults.id_token is not None:
             claims = _present(self.faults.id_token(claims))
@@ -428,33 +365,10 @@ class TestProvider:
 
     def _userinfo(self, headers: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
         token = headers.get("authorization", "").partition(" ")[2]
-        grant = self._access_tokens.get(token)
+        grant = self._grants.access_tokens.get(token)
         if grant is None:
             return 401, {"error": "invalid_token"}
         return 200, _present({**grant.user, **self.faults.userinfo})
-
-
-class _Transport(httpx.AsyncBaseTransport):
-    """Sends requests of httpx to the provider."""
-
-    def __init__(self, provider: TestProvider) -> None:
-        self._provider = provider
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        body = await request.aread()
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        status, answer = await self._provider.handle(
-            request.method, str(request.url), headers, body
-        )
-        if 300 <= status < 400:
-            stream = httpx.ByteStream(b"")
-            return httpx.Response(status, headers={"location": answer}, stream=stream)
-        if isinstance(answer, httpx.Response):
-            return answer
-        # Not `content=`, since the client reads what the network would send.
-        content = msgspec.json.encode(answer)
-        kind = {"content-type": "application/json"}
-        return httpx.Response(status, headers=kind, stream=httpx.ByteStream(content))
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:
