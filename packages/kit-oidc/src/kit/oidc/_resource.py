@@ -68,7 +68,7 @@ def protected_resource(
 
     Example:
         guard = protected_resource(app, resource="https://books.example/mcp", issuer=ISSUER)
-        app.use("/mcp", guard)
+        app.use(guard)
     """
     check = OptionChecks("protected_resource")
     check.text("resource", resource)
