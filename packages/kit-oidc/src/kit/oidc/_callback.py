@@ -16,7 +16,7 @@ from ._attempts import Attempt, take_attempt
 from ._errors import SILENT_FAILURES, LoginError
 from ._id_token import Expected
 from ._metadata import ProviderMetadata
-from ._session_logins import require_store, save_login
+from ._session_logins import raise_unavailable, require_store, save_login
 from ._settings import Settings
 from ._tokens import request_tokens
 from ._user import LoginRecord
@@ -38,7 +38,8 @@ async def complete_login(settings: Settings, c: Context[Any, Any]) -> Response:
     try:
         parameters = _read(c)
         state = parameters.get("state")
-        attempt = await take_attempt(session, store, state) if state else None
+        with raise_unavailable():
+            attempt = await take_attempt(session, store, state) if state else None
         if attempt is None:
             raise LoginError("unknown_attempt", "the session has no attempt with this state")
         # APPSEC: an attempt is over with its first response, whatever that is.

@@ -25,7 +25,7 @@ from ._refresh import refresh_login
 from ._refusals import challenge, respond
 from ._return_path import is_return_path, own_path
 from ._routing_app import RoutingApp
-from ._session_logins import find_login, require_store, save_login
+from ._session_logins import find_login, raise_unavailable, require_store, save_login
 from ._settings import Prompt, Settings, check_parameters
 from ._user import LoginRecord, User
 
@@ -231,7 +231,8 @@ class Login(Generic[UserT]):
         session = await get_session(c)
         if tokens.refresh_token is not None:
             try:
-                record = await refresh_login(settings, require_store(c), record)
+                with raise_unavailable():
+                    record = await refresh_login(settings, require_store(c), record)
             except ProviderError as error:
                 raise HTTPException(
                     error.status, error.message, headers={"Retry-After": "5"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Any
@@ -12,14 +14,14 @@ from urllib.parse import urlencode
 
 from kit.http.media_types import media_type
 from kit.interface import Context, Response
-from kit.session import get_session, revoke_login, revoke_sessions
-from kit.session.stores import SessionRecord
+from kit.session import SessionStoreError, get_session, revoke_login, revoke_sessions
+from kit.session.stores import SessionRecord, SessionStore
 
 from ._callback import login_key
 from ._errors import LoginError, ProviderError
 from ._id_token import invalid
 from ._provider import OpenIDProvider
-from ._session_logins import find_login, require_store
+from ._session_logins import find_login, raise_unavailable, require_store
 from ._settings import Settings
 from ._user import User
 
@@ -91,19 +93,35 @@ async def end_by_provider(settings: Settings, c: Context[Any, Any]) -> Response:
         if not isinstance(token, str) or not token:
             raise invalid("the request has no logout_token")
         claims = await provider.id_tokens.validate_logout(token)
-        name = f"kit.oidc.jti {settings.key} {claims['jti']}"
-        ends_at = max(float(claims["exp"]), time.time()) + settings.leeway_s + 1
-        used = SessionRecord(b"{}", 1, time.time(), ends_at)
-        if not await store.insert(sha256(name.encode()).hexdigest(), used):
-            raise invalid("the logout token was used before")
+        with raise_unavailable():
+            await _revoke(settings, store, claims)
     except LoginError as error:
         _logger.warning("A logout of %s is refused: %s", provider.issuer, error)
         if error.status == 503:
             return c.json({"error": "temporarily_unavailable"}, 503, _NO_STORE)
         return c.json({"error": "invalid_request"}, 400, _NO_STORE)
-    sid = claims.get("sid")
-    if sid is not None:
-        await revoke_login(store, login_key(settings, sid))
-    else:
-        await revoke_sessions(store, User(issuer=claims["iss"], sub=claims["sub"]).id)
     return c.body(None, 200, _NO_STORE)
+
+
+async def _revoke(settings: Settings, store: SessionStore, claims: Mapping[str, Any]) -> None:
+    """Ends the sessions that a logout token names, once.
+
+    Raises:
+        LoginError: If the token was used before.
+        SessionStoreError: If the store can't be reached.
+    """
+    name = f"kit.oidc.jti {settings.key} {claims['jti']}"
+    key = sha256(name.encode()).hexdigest()
+    ends_at = max(float(claims["exp"]), time.time()) + settings.leeway_s + 1
+    if not await store.insert(key, SessionRecord(b"{}", 1, time.time(), ends_at)):
+        raise invalid("the logout token was used before")
+    try:
+        sid = claims.get("sid")
+        if sid is not None:
+            await revoke_login(store, login_key(settings, sid))
+        else:
+            await revoke_sessions(store, User(issuer=claims["iss"], sub=claims["sub"]).id)
+    except SessionStoreError:
+        with suppress(SessionStoreError):
+            await store.delete(key)  # the provider will try again with the same token
+        raise

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
-from kit.interface import Context
-from kit.session import Session, get_session, get_store
+from kit.interface import Context, HTTPException
+from kit.session import Session, SessionStoreError, get_session, get_store
 from kit.session.stores import SessionStore
 
 from ._user import LoginRecord
 
-__all__ = ("find_login", "require_store", "save_login")
+__all__ = ("find_login", "raise_unavailable", "require_store", "save_login")
 
 _KEY = "kit.oidc"
 
@@ -42,6 +44,19 @@ async def find_login(c: Context[Any, Any], key: str) -> LoginRecord | None:
 def save_login(session: Session[dict[str, Any]], record: LoginRecord) -> None:
     """Keeps a login in a session, whose user must be that of the login."""
     session[_KEY] = msgspec.to_builtins(record)
+
+
+@contextmanager
+def raise_unavailable() -> Iterator[None]:
+    """Turns an error of the store into a 503, as kit-session does."""
+    try:
+        yield
+    except SessionStoreError as error:
+        raise HTTPException(
+            503,
+            "The session is not available; try again later",
+            headers={"Retry-After": "5"},
+        ) from error
 
 
 def require_store(c: Context[Any, Any]) -> SessionStore:
