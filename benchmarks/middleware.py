@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .logins import kit_login
 from .peers import KIT
 from .sample_request import SampleRequest
 from .sessions import (
@@ -523,6 +524,7 @@ def rows() -> tuple[Row, ...]:
                 LITESTAR: litestar(middleware=litestar_rate_limit),
             },
         ),
+        Row("oidc, session in memory", plain, {KIT: kit_login}),
         *session_rows(writes=False),
         *session_rows(writes=True),
         Row("request-id", plain, {KIT: kit(made_by("request_id", "request_id"))}),

@@ -165,15 +165,19 @@ def _folder() -> Path:
 
 def _with_cookie(app: Any, bare: Any) -> Pair:
     """Puts the cookie of a new session into all requests for both apps."""
-    cookie = asyncio.run(_cookie_of(app))
+    return with_cookie(app, bare, asyncio.run(_cookie_of(app)))
 
-    def with_cookie(app: Any) -> Any:
+
+def with_cookie(app: Any, bare: Any, cookie: bytes) -> Pair:
+    """Puts a cookie into all requests for both apps."""
+
+    def wrap(app: Any) -> Any:
         async def asgi(scope: Any, receive: Any, send: Any) -> None:
             await app({**scope, "headers": [*scope["headers"], (b"cookie", cookie)]}, receive, send)
 
         return asgi
 
-    return with_cookie(app), with_cookie(bare)
+    return wrap(app), wrap(bare)
 
 
 async def _cookie_of(app: Any) -> bytes:

@@ -50,13 +50,15 @@ from kit.factory import create_factory, create_middleware
 from kit.health import health
 from kit.interface import ProblemError
 from kit.ip_restriction import ip_restriction
-from kit.jwk import jwk, verify_with_jwks
+from kit.jwk import KeySource, jwk, verify_with_jwks
 from kit.jwt import jwt, sign
 from kit.language import language_detector
 from kit.logger import access_log, logger
 from kit.mcp import mcp
 from kit.method_not_allowed import method_not_allowed
 from kit.metrics import metrics
+from kit.oidc import oauth2, oidc
+from kit.oidc.testing import TestProvider
 from kit.opentelemetry import opentelemetry
 from kit.problem_details import problem_details
 from kit.rate_limit import MemoryStore, rate_limit
@@ -64,6 +66,7 @@ from kit.request_id import request_id
 from kit.secure_headers import secure_headers
 from kit.serve_static import serve_static
 from kit.session import get_session, require_user, session
+from kit.session.stores import MemoryStore as SessionMemory
 from kit.streaming import stream, stream_sse, stream_text
 from kit.templates import templates
 from kit.testing import test_client as client_of
@@ -469,6 +472,66 @@ async def _(function: Any) -> str:
         await verify_with_jwks(SIGNED, jwks_uri=URI, allowed_algorithms="ES256", fetch=function)
     )
 
+
+@option("kit.jwk:KeySource(fetch)", 1, KEYS)
+async def _(function: Any) -> str:
+    return str(await KeySource(jwks_uri=URI, fetch=function).verifier("ES256")(SIGNED, None))
+
+
+@option("kit.jwk:KeySource(jwks_uri)", 1, URI)
+async def _(function: Any) -> str:
+    source = KeySource(jwks_uri=function, fetch=lambda uri: KEYS)
+    return str(await source.verifier("ES256")(SIGNED, None))
+
+
+# kit-oidc
+async def after_login(login: Any, **answer: Any) -> str:
+    """The responses of the callback, and of a page behind the login."""
+    app: Kit[Any, Any] = Kit()
+    app.use(session(store=SessionMemory()))
+    login.register(app)
+    app.get("/me", login.required, lambda c: c.text(str(c.get("user"))))
+    with TestProvider(login) as provider:
+        provider.faults.authorization_response = answer
+        async with client_of(app) as client:
+            back = await provider.log_in(client)
+            page = await client.get("/me")
+            return f"{back.status} {await back.text()} {page.status} {await page.text()}"
+
+
+def by_oidc(**options: Any) -> Any:
+    return oidc(issuer="https://issuer.example", client_id="a", client_secret="b", **options)
+
+
+def by_oauth2(**options: Any) -> Any:
+    return oauth2(
+        **{
+            "issuer": "https://issuer.example",
+            "authorization_endpoint": "https://issuer.example/authorize",
+            "token_endpoint": "https://issuer.example/token",
+            "fetch_claims": lambda get: {"sub": "ada"},
+            "client_id": "a",
+            "client_secret": "b",
+            **options,
+        }
+    )
+
+
+for make in (by_oidc, by_oauth2):
+    kind = make.__name__.removeprefix("by_")
+    option(f"kit.oidc:{kind}(load)", 2, "ada", None)(
+        lambda f, make=make: after_login(make(load=f))  # type: ignore[misc]
+    )
+    option(f"kit.oidc:{kind}(on_login)", 2, None, response)(
+        # The user has a random claim, so that a page says only that there is one.
+        lambda f, make=make: after_login(make(on_login=f, load=lambda user, c: user.sub))  # type: ignore[misc]
+    )
+    option(f"kit.oidc:{kind}(on_error)", 2, response)(
+        lambda f, make=make: after_login(make(on_error=f), code=None, error="access_denied")  # type: ignore[misc]
+    )
+option("kit.oidc:oauth2(fetch_claims)", 1, {"sub": "ada"})(
+    lambda f: after_login(by_oauth2(fetch_claims=f))
+)
 
 # Guards
 simply(
@@ -1414,6 +1477,7 @@ NOT_IN_THE_TABLE = {
     "kit.jwt:CurrentUser(required)": _SAME,
     "kit.lifespan:Lifespan(open)": _TOOL,
     "kit.lifespan:Lifespan.mount(open)": _TOOL,
+    "kit.oidc.testing:Faults(id_token)": "a tool for tests",
     "kit.pages:NumberedPage.map(function)": "plain, as that of map()",
     "kit.pages:Page.map(function)": "plain, as that of map()",
     "kit.session.testing:SessionStoreConformance.run(test)": _TOOL,

@@ -19,6 +19,7 @@ import pytest
 from workspace import ROOT
 
 from kit import Context, Kit, Response
+from kit.oidc.providers import google
 from kit.session.stores import MemoryStore
 
 PACKAGES = ROOT / "packages"
@@ -58,6 +59,7 @@ async def callback(stream: Any) -> None: ...
 
 
 SECRET = "s" * 32
+ISSUER = "https://id.example"
 # The arguments that a factory needs before it looks at an option.
 GIVEN: dict[str, Callable[[], tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "kit.URL": lambda: (("http://x/",), {}),
@@ -81,6 +83,7 @@ GIVEN: dict[str, Callable[[], tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "kit.cookie.get_signed_cookie": lambda: ((CONTEXT, SECRET), {}),
     "kit.cookie.parse_cookies": lambda: (("a=b",), {}),
     "kit.dev.show_routes": lambda: ((an_app(),), {}),
+    "kit.jwk.KeySource": lambda: ((), {"jwks_uri": "https://x.example/jwks"}),
     "kit.jwk.jwk": lambda: ((), {"jwks_uri": "https://x.example/jwks", "alg": ["RS256"]}),
     "kit.jwt.jwt": lambda: ((), {"secret": SECRET, "alg": "HS256"}),
     "kit.jwt.sign": lambda: (({}, SECRET), {}),
@@ -88,6 +91,31 @@ GIVEN: dict[str, Callable[[], tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "kit.mcp.mcp": lambda: ((an_app(),), {}),
     "kit.method_not_allowed.method_not_allowed": lambda: ((), {"app": an_app()}),
     "kit.method_override.method_override": lambda: ((), {"app": an_app()}),
+    "kit.oidc.access_token": lambda: ((), {"issuer": ISSUER, "audience": "a"}),
+    "kit.oidc.logins": lambda: ((google(client_id="a", client_secret="b"),), {}),
+    "kit.oidc.oauth2": lambda: (
+        (),
+        {
+            "issuer": ISSUER,
+            "authorization_endpoint": f"{ISSUER}/authorize",
+            "token_endpoint": f"{ISSUER}/token",
+            "fetch_claims": lambda get: {},
+            "client_id": "a",
+            "client_secret": "b",
+        },
+    ),
+    "kit.oidc.oidc": lambda: ((), {"issuer": ISSUER, "client_id": "a", "client_secret": "b"}),
+    "kit.oidc.protected_resource": lambda: (
+        (an_app(),),
+        {"resource": "https://api.example", "issuer": ISSUER},
+    ),
+    "kit.oidc.providers.github": lambda: ((), {"client_id": "a", "client_secret": "b"}),
+    "kit.oidc.providers.gitlab": lambda: ((), {"client_id": "a", "client_secret": "b"}),
+    "kit.oidc.providers.google": lambda: ((), {"client_id": "a", "client_secret": "b"}),
+    "kit.oidc.providers.microsoft": lambda: (
+        (),
+        {"client_id": "a", "client_secret": "b", "tenant": "common"},
+    ),
     "kit.openapi.build_document": lambda: ((an_app(),), {}),
     "kit.openapi.openapi": lambda: ((an_app(),), {}),
     "kit.pages.cursor_pages": lambda: ((MemoryStore,), {"key": "get"}),
@@ -127,7 +155,7 @@ INSTEAD = {
     "kit.timing.set_metric.value": lambda: ((CONTEXT, "a"), {}),
 }
 # Errors never show these.
-SECRET_VALUES = {"kit.jwk.jwk.keys"}
+SECRET_VALUES = {"kit.jwk.KeySource.keys", "kit.jwk.jwk.keys"}
 # What isn't in the table, and why: a module (with a dot at its end), a name, or an option.
 LEFT_OUT = {
     "kit.authoring.": "tools for packages, whose callers are typed; OptionChecks is tested itself",
@@ -145,6 +173,8 @@ LEFT_OUT = {
     "kit.context_storage.path_to": "works within a request, as its own tests show",
     "kit.conninfo.RemoteAddress": "the address that a server reports",
     "kit.conninfo.": "what servers report",
+    "kit.oidc.User": "made by logins",
+    "kit.oidc.testing.": "tools for tests, whose callers are typed",
     "kit.openapi.AppOperation": "what app_operations returns",
     "kit.pages.NumberedPage": "made by paginate",
     "kit.pages.NumberedPageRequest": "made by numbered_pages",

@@ -18,8 +18,8 @@ import pytest
 from jwt_keys import private_key, public_jwk
 
 from kit import Kit
-from kit.jwk import JwksUnavailableError, jwk, verify_with_jwks
-from kit.jwt import sign
+from kit.jwk import JwksUnavailableError, KeySource, jwk, verify_with_jwks
+from kit.jwt import JwtAlgorithmNotAllowedError, JwtTokenAudienceError, sign
 
 URI = "https://issuer.example/jwks?secret=1"
 
@@ -317,6 +317,33 @@ def test_verify_with_jwks(run: Run, issuer: Issuer) -> None:
 
     run(main)
     assert issuer.asked == 3
+
+
+def test_key_source(run: Run, issuer: Issuer) -> None:
+    """For packages that verify tokens themselves: the keys are shared by all kinds of tokens."""
+
+    async def main() -> None:
+        source = KeySource(jwks_uri=lambda c: c, cooldown=0)
+        verify = source.verifier("ES256")
+        for _ in range(2):
+            assert await verify(token("one"), issuer.uri) == {}
+        with pytest.raises(JwtTokenAudienceError):
+            await verify(
+                sign({"aud": "a"}, private_key("ES256", "one"), "ES256", header={"kid": "one"}),
+                issuer.uri,
+            )
+        for_other = source.verifier(["ES256"], {"aud": "a"})
+        signed = sign({"aud": "a"}, private_key("ES256", "one"), "ES256", header={"kid": "one"})
+        assert await for_other(signed, issuer.uri) == {"aud": "a"}
+        with pytest.raises(JwtAlgorithmNotAllowedError):
+            await source.verifier("RS256")(token("one"), issuer.uri)
+
+    run(main)
+    assert issuer.asked == 1
+    with pytest.raises(ValueError, match=r"kit\.jwt"):
+        KeySource(keys=[]).verifier("HS256")
+    with pytest.raises(ValueError, match="needs keys"):
+        KeySource()
 
 
 # --- when keys are fetched -----------------------------------------------------------------------

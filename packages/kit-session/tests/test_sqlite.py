@@ -312,6 +312,28 @@ def test_a_read_that_has_to_wait(path: Path, run: Run) -> None:
     run(main)
 
 
+async def test_a_file_of_an_earlier_version(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "CREATE TABLE sessions (key TEXT NOT NULL UNIQUE, data BLOB NOT NULL, version INTEGER"
+            " NOT NULL, created_at REAL NOT NULL, expires_at REAL NOT NULL, user TEXT)"
+        )
+        connection.execute("PRAGMA application_id = 0x4B497453")
+        connection.execute("PRAGMA user_version = 1")
+        row = key(1), b"{}", 1, 1.0, time.time() + 1000, "42"
+        connection.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", row)
+        connection.commit()
+    first, second = SQLiteStore(path), SQLiteStore(path)
+    kept = await first.read(key(1))
+    assert kept is not None
+    assert (kept.user, kept.login) == ("42", None)
+    assert await second.insert(key(2), replace(kept, login="a"))
+    assert await first.delete_login("a") == 1
+    assert await second.delete_user("42") == 1
+    for each in (first, second):
+        await each.close()
+
+
 @pytest.mark.parametrize(
     ("statements", "message"),
     [
@@ -324,9 +346,9 @@ def test_a_read_that_has_to_wait(path: Path, run: Run) -> None:
             "The file {path!r} is a database of another program: use a separate file for sessions",
         ),
         (
-            ["PRAGMA application_id = 0x4B497453", "PRAGMA user_version = 2"],
-            "The session file {path!r} has version 2, from a later kit-session; this one supports "
-            "version 1",
+            ["PRAGMA application_id = 0x4B497453", "PRAGMA user_version = 3"],
+            "The session file {path!r} has version 3, from a later kit-session; this one supports "
+            "version 2",
         ),
     ],
 )

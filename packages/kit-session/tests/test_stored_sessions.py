@@ -16,6 +16,8 @@ from kit.session import (
     SessionError,
     SessionStoreError,
     get_session,
+    get_store,
+    revoke_login,
     revoke_sessions,
 )
 from kit.session.stores import MemoryStore, SessionRecord
@@ -63,6 +65,9 @@ class WaitingStore:
 
     async def delete_user(self, user, /, *, keep=None):
         return await self._call("delete_user", user, keep=keep)
+
+    async def delete_login(self, login, /):
+        return await self._call("delete_login", login)
 
 
 @pytest.fixture
@@ -713,6 +718,55 @@ async def test_revoke_while_logging_in(client, store):
     assert await (await client.request(login)).json() == 0
     assert await (await client.request(login)).json() == 0
     assert await client.do(lambda s: s.user) == "42"
+
+
+async def test_revoke_login(client, store):
+    browsers = [client.other() for _ in range(3)]
+    first, second, third = browsers
+    await first.do(lambda s: s.rotate(user="42", login="id.example a"))
+    await second.do(lambda s: s.rotate(user="42", login="id.example b"))
+    await third.do(lambda s: s.rotate(user="42"))
+    await first.do(lambda s: s.rotate())  # the login stays that of the session
+    await first.do(lambda s: s.update(cart=1))
+
+    async def log_out(c):
+        assert get_store(c) is store
+        return await revoke_login(c, "id.example a")
+
+    assert await (await client.request(log_out)).json() == 1
+    assert [await each.do(lambda s: s.user) for each in browsers] == [None, "42", "42"]
+    await second.do(lambda s: s.rotate(user="42"))  # another login, without the provider
+    assert await revoke_login(store, "id.example b") == 0
+    await third.do(lambda s: s.rotate(user="42", login="id.example c"))
+    await third.do(lambda s: s.clear())
+    assert await revoke_login(store, "id.example c") == 0
+    with pytest.raises(TypeError, match="takes a str"):
+        await revoke_login(store, 42)
+    store.fails = {"delete_login"}
+    assert (await client.request(log_out)).status == 503
+    with pytest.raises(SessionStoreError):
+        await revoke_login(store, "id.example b")
+
+
+async def test_a_login_needs_a_user_and_a_store(client, new_client, secret):
+    def rotate(s):
+        with pytest.raises(TypeError, match=r"needs user="):
+            s.rotate(login="a")
+        with pytest.raises(TypeError, match="takes a str"):
+            s.rotate(user="42", login=7)
+        return s.cookie_name
+
+    assert await client.do(rotate) == "__Host-session"
+
+    async def in_cookie(c):
+        assert get_store(c) is None
+        with pytest.raises(ValueError, match="in a store"):
+            (await get_session(c)).rotate(user="42", login="a")
+        with pytest.raises(ValueError, match="in cookies"):
+            await revoke_login(c, "a")
+        return "refused"
+
+    assert await (await new_client(secret=secret).request(in_cookie)).json() == "refused"
 
 
 async def test_what_can_not_be_revoked(new_client, secret):

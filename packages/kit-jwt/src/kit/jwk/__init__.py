@@ -7,5 +7,6 @@ secret, use `kit.jwt`.
 
 from ._cache import JwksUnavailableError
 from ._jwk import Fetch, Keys, jwk, verify_with_jwks
+from ._verifier import KeySource
 
-__all__ = ("Fetch", "JwksUnavailableError", "Keys", "jwk", "verify_with_jwks")
+__all__ = ("Fetch", "JwksUnavailableError", "KeySource", "Keys", "jwk", "verify_with_jwks")

@@ -30,10 +30,10 @@ Keys: TypeAlias = Sequence[Mapping[str, Any]] | Mapping[str, Any]
 Fetch: TypeAlias = Callable[[str], Awaitable[bytes | str | Keys] | bytes | str | Keys]
 """Fetches a JSON Web Key Set, as JSON or decoded: `def fetch(uri)`, plain or async."""
 
-_LIFETIME = 600.0
-_COOLDOWN = 30.0
-_MAX_STALE = 86400.0
-_TIMEOUT = 5.0
+LIFETIME_S = 600.0
+COOLDOWN_S = 30.0
+MAX_STALE_S = 86400.0
+TIMEOUT_S = 5.0
 
 
 @overload
@@ -51,10 +51,10 @@ def jwk(
     type: TypeForm[Any] | None = None,
     is_revoked: IsRevoked | None = None,
     fetch: Fetch | None = None,
-    lifetime: float = _LIFETIME,
-    cooldown: float = _COOLDOWN,
-    max_stale: float = _MAX_STALE,
-    timeout: float = _TIMEOUT,
+    lifetime: float = LIFETIME_S,
+    cooldown: float = COOLDOWN_S,
+    max_stale: float = MAX_STALE_S,
+    timeout: float = TIMEOUT_S,
 ) -> AsyncMiddleware: ...
 @overload
 def jwk(
@@ -72,10 +72,10 @@ def jwk(
     user_variable: str = "user",
     is_revoked: IsRevoked | None = None,
     fetch: Fetch | None = None,
-    lifetime: float = _LIFETIME,
-    cooldown: float = _COOLDOWN,
-    max_stale: float = _MAX_STALE,
-    timeout: float = _TIMEOUT,
+    lifetime: float = LIFETIME_S,
+    cooldown: float = COOLDOWN_S,
+    max_stale: float = MAX_STALE_S,
+    timeout: float = TIMEOUT_S,
 ) -> CurrentUser[R]: ...
 @overload
 def jwk(
@@ -92,10 +92,10 @@ def jwk(
     user_variable: str = "user",
     is_revoked: IsRevoked | None = None,
     fetch: Fetch | None = None,
-    lifetime: float = _LIFETIME,
-    cooldown: float = _COOLDOWN,
-    max_stale: float = _MAX_STALE,
-    timeout: float = _TIMEOUT,
+    lifetime: float = LIFETIME_S,
+    cooldown: float = COOLDOWN_S,
+    max_stale: float = MAX_STALE_S,
+    timeout: float = TIMEOUT_S,
 ) -> CurrentUser[R]: ...
 def jwk(
     *,
@@ -113,10 +113,10 @@ def jwk(
     user_variable: str = "user",
     is_revoked: Any = None,
     fetch: Any = None,
-    lifetime: float = _LIFETIME,
-    cooldown: float = _COOLDOWN,
-    max_stale: float = _MAX_STALE,
-    timeout: float = _TIMEOUT,
+    lifetime: float = LIFETIME_S,
+    cooldown: float = COOLDOWN_S,
+    max_stale: float = MAX_STALE_S,
+    timeout: float = TIMEOUT_S,
 ) -> Any:
     """Returns middleware that only lets requests with a token signed by a key of a set through.
 
@@ -216,7 +216,7 @@ async def verify_with_jwks(
         TypeError: If an argument has the wrong type.
     """
     check = OptionChecks("verify_with_jwks")
-    policy = check_policy(check, fetch, _LIFETIME, _COOLDOWN, 0, _TIMEOUT)
+    policy = check_policy(check, fetch, LIFETIME_S, COOLDOWN_S, 0, TIMEOUT_S)
     sources = Sources(check, keys, jwks_uri, policy)
     algorithms = check_algorithms(check, "allowed_algorithms", allowed_algorithms)
     claims = claim_checks(check, verification)

@@ -9,6 +9,7 @@ from typing import Any
 
 from kit.authoring.maybe_await import call
 from kit.authoring.options import OptionChecks
+from kit.http.secure_uris import is_secure_uri
 from kit.jwt._claims import ClaimChecks
 from kit.jwt._compact import parse
 from kit.jwt._errors import (
@@ -20,7 +21,7 @@ from kit.jwt._keys import ASYMMETRIC, SYMMETRIC
 from kit.jwt._tokens import VerifiedToken, verified
 
 from ._cache import JwksCache, JwksUnavailableError, Policy
-from ._fetch import fetch_keys, is_safe_uri
+from ._fetch import fetch_keys
 from ._keys import KeySet, key_list, key_set
 
 # A function may return one for each tenant.
@@ -182,7 +183,7 @@ def check_policy(
 
 
 def _check_uri(check: OptionChecks, uri: Any) -> None:
-    if not is_safe_uri(uri):
+    if not is_secure_uri(uri):
         check.unusable(
             "jwks_uri", uri, "an https URI such as 'https://issuer.example/jwks', without a user"
         )

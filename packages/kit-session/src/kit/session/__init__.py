@@ -14,7 +14,7 @@ async def login(c: Context) -> Response:
 from ._errors import SessionConflictError, SessionDataError, SessionError, SessionStoreError
 from ._factory import session
 from ._guard import OnMissing, require_user
-from ._revocation import revoke_sessions
+from ._revocation import get_store, revoke_login, revoke_sessions
 from ._saved import Flash
 from ._session import Session, get_session
 
@@ -27,7 +27,9 @@ __all__ = (
     "SessionError",
     "SessionStoreError",
     "get_session",
+    "get_store",
     "require_user",
+    "revoke_login",
     "revoke_sessions",
     "session",
 )

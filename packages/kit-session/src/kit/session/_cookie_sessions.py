@@ -41,9 +41,14 @@ class CookieSessions:
         cookie: The cookie.
         seal: Protects its value.
         lifetime: When sessions end.
+
+    Attributes:
+        store: None: there is no store.
     """
 
     __slots__ = ("_cookie", "_seal", "lifetime")
+
+    store = None
 
     def __init__(self, cookie: SessionCookie, seal: Seal, lifetime: Lifetime) -> None:
         self._cookie = cookie

@@ -39,6 +39,7 @@ class Saved(msgspec.Struct, frozen=True, gc=False):
         user: The user of the session.
         flashes: The messages that haven't been shown yet.
         remember_s: The lifetime of a remembered session, in seconds.
+        login: The login at an identity provider that started it.
         version: The version in a store.
     """
 
@@ -49,6 +50,7 @@ class Saved(msgspec.Struct, frozen=True, gc=False):
     user: str | None = None
     flashes: tuple[Flash, ...] = ()
     remember_s: float | None = None
+    login: str | None = None
     version: int = 0
 
 

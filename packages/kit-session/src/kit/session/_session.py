@@ -97,6 +97,11 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
         return self._state.backend.public_id(self._state.token)
 
     @property
+    def cookie_name(self) -> str:
+        """The full name of the cookie, with its prefix."""
+        return self._state.backend.cookie_name
+
+    @property
     def user(self) -> str | None:
         """The user who is logged in, or None. To set it, call `rotate(user=...)`."""
         self._state.load_now()
@@ -106,7 +111,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
     def user(self, value: str | None) -> None:
         self.rotate(user=value)
 
-    def rotate(self, *, user: str | None = _KEEP) -> None:
+    def rotate(self, *, user: str | None = _KEEP, login: str | None = None) -> None:
         """Replaces the id of the session, so that the old one is invalid; the data is kept.
 
         Call it at each login, with the user, so that an id from before the login is worthless
@@ -117,10 +122,12 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
 
         Args:
             user: The user of the session from now on, or None. Default: unchanged.
+            login: The login at an identity provider that starts the session, for `revoke_login`;
+                only with a user, and for sessions in a store.
 
         Raises:
-            TypeError: If the user is neither a str nor None.
-            ValueError: If the user is empty.
+            TypeError: If an argument is neither a str nor None, or there is a login without a user.
+            ValueError: If the user is empty, or there is a login and the session is in a cookie.
         """
         if user is not _KEEP and user is not None and not isinstance(user, str):
             raise TypeError(
@@ -131,6 +138,8 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
             raise ValueError(
                 "Session.rotate(user='') isn't a valid user: write user=None for no user"
             )
+        if login is not None:
+            self._check_login(user, login)
         state = self._state
         state.change()
         state.check_available()
@@ -138,7 +147,18 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
         if user is not _KEEP:
             if state.current_user not in (None, user):
                 state.clear()
-            state.user = user
+            state.user, state.login = user, login
+
+    def _check_login(self, user: Any, login: Any) -> None:
+        if not isinstance(login, str):
+            raise TypeError(f"Session.rotate(login=...) takes a str, not {login!r:.100}")
+        if not isinstance(user, str):
+            raise TypeError("Session.rotate(login=...) needs user=..., whom the login is of")
+        if self._state.backend.store is None:
+            raise ValueError(
+                "Session.rotate(login=...) needs sessions in a store, since those in cookies can't "
+                "be revoked: give session(store=...) a store"
+            )
 
     def remember(self, max_age: float) -> None:
         """Makes the session outlive the browser, with its own lifetime.

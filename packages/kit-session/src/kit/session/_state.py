@@ -13,6 +13,7 @@ from ._data import EMPTY
 from ._errors import SessionError, SessionStoreError
 from ._saved import Flash, Lifetime, Saved
 from ._views import DICT, Kind, View
+from .stores import SessionStore
 
 __all__ = ("UNCHANGED", "Backend", "SessionState", "unavailable")
 
@@ -48,6 +49,11 @@ class Backend(Protocol):
     @property
     def cookie_name(self) -> str:
         """The full name of the cookie."""
+        ...
+
+    @property
+    def store(self) -> SessionStore | None:
+        """The store; None for sessions in cookies."""
         ...
 
     def load_now(self, state: SessionState, /) -> bool:
@@ -90,6 +96,7 @@ class SessionState:
         sets_cookie: Whether the response has the cookie of the session.
         rotates: Whether the session gets a new id.
         user: The user, if it was set.
+        login: The login at an identity provider; set together with the user.
         remember_s: The lifetime of a remembered session, if it was set.
     """
 
@@ -109,6 +116,7 @@ class SessionState:
         "is_degraded",
         "is_loaded",
         "is_superseded",
+        "login",
         "remember_s",
         "rotates",
         "saved",
@@ -137,6 +145,7 @@ class SessionState:
         self._token: str | None = None
         self.rotates = False
         self.user: Any = UNCHANGED
+        self.login: str | None = None
         self.remember_s: Any = UNCHANGED
 
     def load_now(self) -> None:
@@ -306,7 +315,7 @@ class SessionState:
         self._flashes_added = self._flashes_taken = ()
         self._clears_flashes = True
         if self.current_user is not None:
-            self.user, self.rotates = None, True
+            self.user, self.login, self.rotates = None, None, True
 
     def destroy(self) -> None:
         """Ends the session; values set afterwards belong to a new one."""
@@ -356,8 +365,9 @@ class SessionState:
         # A login starts a session, with a new lifetime and without the old `remember`.
         begins = base is None or self.is_login
         created_at = now if base is None or begins else base.created_at
+        login = self.login
         if user is UNCHANGED:
-            user = None if base is None else base.user
+            user, login = (None, None) if base is None else (base.user, base.login)
         if remember_s is UNCHANGED:
             remember_s = None if base is None or begins else base.remember_s
         return Saved(
@@ -368,6 +378,7 @@ class SessionState:
             user=user,
             flashes=self._flashes(base),
             remember_s=remember_s,
+            login=login,
             version=1 if base is None else base.version + 1,
         )
 

@@ -177,6 +177,7 @@ class StoredSessions:
             user=record.user,
             flashes=content.flashes,
             remember_s=content.remember_s,
+            login=record.login,
             version=record.version,
         )
         return None if self.lifetime.has_ended(saved, time.time()) else saved
@@ -374,7 +375,12 @@ class StoredSessions:
 def _record(saved: Saved) -> SessionRecord:
     content = _Content(msgspec.Raw(saved.data), saved.flashes, saved.remember_s)
     return SessionRecord(
-        _encode(content), saved.version, saved.created_at, saved.expires_at, saved.user
+        _encode(content),
+        saved.version,
+        saved.created_at,
+        saved.expires_at,
+        saved.user,
+        saved.login,
     )
 
 

@@ -33,10 +33,16 @@ def _key() -> str:
     return sha256(token_hex(16).encode()).hexdigest()
 
 
-def _record(data: bytes = b"{}", *, user: str | None = None, ends_in: float = 1.0) -> SessionRecord:
+def _record(
+    data: bytes = b"{}",
+    *,
+    user: str | None = None,
+    ends_in: float = 1.0,
+    login: str | None = None,
+) -> SessionRecord:
     """Returns a first record; `ends_in` is in hours."""
     now = float(round(time.time()))
-    return SessionRecord(data, 1, now, now + ends_in * _HOUR_S, user)
+    return SessionRecord(data, 1, now, now + ends_in * _HOUR_S, user, login)
 
 
 def _next(record: SessionRecord, data: bytes) -> SessionRecord:
@@ -114,14 +120,16 @@ class SessionStoreConformance:
     )
     @pytest.mark.parametrize("user", [None, "", "42", "é:*?[a]\0\n' \"%_", "u" * 300])
     def test_records_are_kept_as_they_are(self, data: bytes, user: str | None) -> None:
-        """A record comes back with the same bytes, times, version and user."""
+        """A record comes back with the same bytes, times, version, user and login."""
         self.run(self._records_are_kept_as_they_are, data, user)
 
     async def _records_are_kept_as_they_are(self, data: bytes, user: str | None) -> None:
         async with self._pair() as (one, other):
             key = _key()
             assert await self._read(other, key) is None
-            record = replace(_record(data, user=user), version=7, created_at=1_700_000_000.25)
+            record = replace(
+                _record(data, user=user, login=user), version=7, created_at=1_700_000_000.25
+            )
             assert await one.insert(key, record)
             self._assert_same(await self._read(other, key), record)
             second = SessionRecord(b'{"second":1}', 8, 1_700_000_001.5, record.expires_at + 60, "7")
@@ -277,6 +285,42 @@ class SessionStoreConformance:
                 assert await one.delete_user(user) == 0
             for key in keys[None]:
                 assert await self._read(one, key) is not None
+
+    def test_delete_login(self) -> None:
+        """All sessions of a login end, and no others, such as those of a user of that name."""
+        self.run(self._delete_login)
+
+    async def _delete_login(self) -> None:
+        logins = ["a", "A", "a ", "a:b", "*", "", "é", None]
+        async with self._pair() as (one, other):
+            keys = {login: [_key() for _ in range(2)] for login in logins}
+            for login, owned in keys.items():
+                for key in owned:
+                    assert await one.insert(key, _record(user="a", login=login))
+            for login in logins[:-1]:
+                assert login is not None
+                assert await other.delete_login(login) == 2
+                assert [await self._read(one, key) for key in keys[login]] == [None, None]
+                assert await one.delete_login(login) == 0
+            for key in keys[None]:
+                assert await self._read(one, key) is not None
+            assert await other.delete_user("a") == 2
+
+    def test_the_login_of_a_session_changes(self) -> None:
+        """A session belongs to the login of its newest record, also after `touch`."""
+        self.run(self._the_login_of_a_session_changes)
+
+    async def _the_login_of_a_session_changes(self) -> None:
+        async with self._pair() as (one, other):
+            key, record = _key(), _record(user="a", login="l")
+            assert await one.insert(key, record)
+            record = replace(_next(record, b"{}"), login="m")
+            assert await other.replace(key, record)
+            assert await one.delete_login("l") == 0
+            assert await one.touch(key, record.expires_at + _HOUR_S)
+            assert await other.delete_login("m") == 1
+            assert await self._read(one, key) is None
+            assert not await one.replace(key, _next(record, b"{}"))
 
     def test_the_user_of_a_session_changes(self) -> None:
         """A session belongs to the user of its newest record."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The Lua scripts, which the server runs atomically.
 
-A session is a hash: `d` data, `v` version, `c` created_at, `e` expires_at, and `u` its user if it
-has one. The index of a user is a sorted set with the names of the user's sessions by expiry. The
-server removes both when they expire.
+A session is a hash: `d` data, `v` version, `c` created_at, `e` expires_at, and `u` its user and `l`
+its login if it has one. The index of a user, or of a login, is a sorted set with the names of its
+sessions by expiry. The server removes them when they expire.
 
 SPEC: <https://redis.io/docs/latest/develop/programmability/eval-intro/>.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from hashlib import sha1
 
-__all__ = ("DELETE", "DELETE_USER", "INSERT", "REPLACE", "TOUCH", "Script")
+__all__ = ("DELETE", "DELETE_LISTED", "INSERT", "REPLACE", "TOUCH", "Script")
 
 
 class Script:
@@ -27,14 +27,17 @@ class Script:
         self.digest = sha1(source.encode(), usedforsecurity=False).hexdigest()
 
 
-# KEYS[1] is the session, ARGV[1] the prefix of index names.
+# KEYS[1] is the session, ARGV[1] the prefix of all names. An index is `user:` or `login:` with the
+# value.
 _INDEX = """
-local function unlist(user)
-  redis.call('ZREM', ARGV[1] .. user, KEYS[1])
+local indexes = {u = 'user:', l = 'login:'}
+
+local function unlist(field, value)
+  redis.call('ZREM', ARGV[1] .. indexes[field] .. value, KEYS[1])
 end
 
-local function list(user, ends)
-  local name = ARGV[1] .. user
+local function list(field, value, ends)
+  local name = ARGV[1] .. indexes[field] .. value
   local time = redis.call('TIME')
   redis.call('ZADD', name, ends, KEYS[1])
   redis.call('ZREMRANGEBYSCORE', name, '-inf', time[1])
@@ -45,15 +48,20 @@ local function list(user, ends)
 end
 """
 # ARGV: 2 version before, 3 data, 4 version, 5 created_at, 6 expires_at, 7 expires_at in
-# milliseconds, 8 user, absent if there is none.
+# milliseconds, 8 user, 9 login, each after a `+`; empty if there is none.
 _WRITE = """
+local given = {u = ARGV[8], l = ARGV[9]}
+
 local function write()
   redis.call('HSET', KEYS[1], 'd', ARGV[3], 'v', ARGV[4], 'c', ARGV[5], 'e', ARGV[6])
-  if ARGV[8] then
-    redis.call('HSET', KEYS[1], 'u', ARGV[8])
-    list(ARGV[8], ARGV[6])
-  else
-    redis.call('HDEL', KEYS[1], 'u')
+  for field, tagged in pairs(given) do
+    if tagged ~= '' then
+      local value = string.sub(tagged, 2)
+      redis.call('HSET', KEYS[1], field, value)
+      list(field, value, ARGV[6])
+    else
+      redis.call('HDEL', KEYS[1], field)
+    end
   end
   redis.call('PEXPIREAT', KEYS[1], ARGV[7])
   return 1
@@ -73,12 +81,14 @@ REPLACE = Script(
     _INDEX
     + _WRITE
     + """
-local stored = redis.call('HMGET', KEYS[1], 'v', 'u')
-if stored[1] ~= ARGV[2] then
+if redis.call('HGET', KEYS[1], 'v') ~= ARGV[2] then
   return 0
 end
-if stored[2] and stored[2] ~= ARGV[8] then
-  unlist(stored[2])
+for field, tagged in pairs(given) do
+  local stored = redis.call('HGET', KEYS[1], field)
+  if stored and '+' .. stored ~= tagged then
+    unlist(field, stored)
+  end
 end
 return write()
 """
@@ -94,9 +104,11 @@ end
 if tonumber(ends) >= tonumber(ARGV[2]) then
   return 1
 end
-local user = redis.call('HGET', KEYS[1], 'u')
-if user then
-  list(user, ARGV[2])
+for field in pairs(indexes) do
+  local value = redis.call('HGET', KEYS[1], field)
+  if value then
+    list(field, value, ARGV[2])
+  end
 end
 redis.call('HSET', KEYS[1], 'e', ARGV[2])
 redis.call('PEXPIREAT', KEYS[1], ARGV[3])
@@ -106,15 +118,17 @@ return 1
 DELETE = Script(
     _INDEX
     + """
-local user = redis.call('HGET', KEYS[1], 'u')
-if user then
-  unlist(user)
+for field in pairs(indexes) do
+  local value = redis.call('HGET', KEYS[1], field)
+  if value then
+    unlist(field, value)
+  end
 end
 return redis.call('DEL', KEYS[1])
 """
 )
 # KEYS[1] is the index, ARGV[1] the name of the session to keep.
-DELETE_USER = Script("""
+DELETE_LISTED = Script("""
 local count = 0
 for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   if name ~= ARGV[1] then

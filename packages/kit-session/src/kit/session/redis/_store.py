@@ -12,14 +12,14 @@ from kit.session import SessionStoreError
 from kit.session.stores import SessionRecord
 
 from ._pipeline import Pipeline
-from ._scripts import DELETE, DELETE_USER, INSERT, REPLACE, TOUCH, Script
+from ._scripts import DELETE, DELETE_LISTED, INSERT, REPLACE, TOUCH, Script
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 __all__ = ("RedisStore",)
 
-_FIELDS = ("d", "v", "c", "e", "u")
+_FIELDS = ("d", "v", "c", "e", "u", "l")
 
 
 class RedisStore:
@@ -84,7 +84,7 @@ class RedisStore:
             SessionStoreError: If the server doesn't reply in time.
         """
         answer = await self._ask("HMGET", self._name(key), *_FIELDS, is_repeatable=True)
-        data, version, created_at, expires_at, user = answer
+        data, version, created_at, expires_at, user, login = answer
         if data is None or time.time() >= float(expires_at):
             return None
         return SessionRecord(
@@ -93,6 +93,7 @@ class RedisStore:
             float(created_at),
             float(expires_at),
             None if user is None else user.decode(),
+            None if login is None else login.decode(),
         )
 
     async def insert(self, key: str, record: SessionRecord, /) -> bool:
@@ -117,7 +118,7 @@ class RedisStore:
         Raises:
             SessionStoreError: If the server doesn't reply in time.
         """
-        return await self._run(TOUCH, self._name(key), self._index(""), *_times(expires_at)) == 1
+        return await self._run(TOUCH, self._name(key), self._prefix, *_times(expires_at)) == 1
 
     async def delete(self, key: str, /) -> bool:
         """Removes a record; returns False if it is gone.
@@ -125,7 +126,7 @@ class RedisStore:
         Raises:
             SessionStoreError: If the server doesn't reply in time.
         """
-        return await self._run(DELETE, self._name(key), self._index("")) == 1
+        return await self._run(DELETE, self._name(key), self._prefix) == 1
 
     async def delete_user(self, user: str, /, *, keep: str | None = None) -> int:
         """Removes all sessions of a user, and returns how many.
@@ -134,25 +135,32 @@ class RedisStore:
             SessionStoreError: If the server doesn't reply in time.
         """
         kept = b"" if keep is None else self._name(keep)
-        return await self._run(DELETE_USER, self._index(user), kept)
+        return await self._run(DELETE_LISTED, self._prefix + b"user:" + user.encode(), kept)
+
+    async def delete_login(self, login: str, /) -> int:
+        """Removes all sessions that a login started, and returns how many.
+
+        Raises:
+            SessionStoreError: If the server doesn't reply in time.
+        """
+        return await self._run(DELETE_LISTED, self._prefix + b"login:" + login.encode(), b"")
 
     def _name(self, key: str) -> bytes:
         return self._prefix + key.encode()
 
-    def _index(self, user: str) -> bytes:
-        return self._prefix + b"user:" + user.encode()
-
     async def _write(self, script: Script, key: str, record: SessionRecord) -> bool:
         values = [
-            self._index(""),
+            self._prefix,
             record.version - 1,
             record.data,
             record.version,
             repr(record.created_at),
             *_times(record.expires_at),
+            *(
+                b"" if each is None else b"+" + each.encode()
+                for each in (record.user, record.login)
+            ),
         ]
-        if record.user is not None:
-            values.append(record.user.encode())
         return await self._run(script, self._name(key), *values) == 1
 
     async def _run(self, script: Script, name: bytes, *values: Any) -> int:

@@ -19,7 +19,7 @@ from ._writer import Writer
 __all__ = ("Connections",)
 
 _READ = (
-    "SELECT data, version, created_at, expires_at, user FROM sessions"
+    "SELECT data, version, created_at, expires_at, user, login FROM sessions"
     " WHERE key = ? AND expires_at > ?"
 )
 

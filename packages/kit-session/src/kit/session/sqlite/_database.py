@@ -16,15 +16,25 @@ from kit.session import SessionStoreError
 __all__ = ("is_broken", "is_busy", "open_reader", "open_writer", "store_error")
 
 _APPLICATION_ID = 0x4B497453
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
+_BY_LOGIN = (
+    "CREATE INDEX IF NOT EXISTS sessions_by_login ON sessions (login) WHERE login IS NOT NULL"
+)
 _SCHEMA = (
     # With rowids, a new expiry doesn't change the index of the keys: half the time of WITHOUT
     # ROWID. Processes that start together may all find an empty file.
     "CREATE TABLE IF NOT EXISTS sessions (key TEXT NOT NULL UNIQUE, data BLOB NOT NULL,"
-    " version INTEGER NOT NULL, created_at REAL NOT NULL, expires_at REAL NOT NULL, user TEXT)",
+    " version INTEGER NOT NULL, created_at REAL NOT NULL, expires_at REAL NOT NULL, user TEXT,"
+    " login TEXT)",
     "CREATE INDEX IF NOT EXISTS sessions_by_expiry ON sessions (expires_at)",
     "CREATE INDEX IF NOT EXISTS sessions_by_user ON sessions (user) WHERE user IS NOT NULL",
+    _BY_LOGIN,
     f"PRAGMA application_id = {_APPLICATION_ID}",
+    f"PRAGMA user_version = {_SCHEMA_VERSION}",
+)
+_FROM_VERSION_1 = (
+    "ALTER TABLE sessions ADD COLUMN login TEXT",
+    _BY_LOGIN,
     f"PRAGMA user_version = {_SCHEMA_VERSION}",
 )
 _RETRY_S = 0.01
@@ -147,11 +157,14 @@ def _check(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _make_schema(connection: sqlite3.Connection) -> None:
-    if _marks(connection)[0] == 0:
-        with connection:
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in _SCHEMA:
-                connection.execute(statement)
+    if _marks(connection) == (_APPLICATION_ID, _SCHEMA_VERSION):
+        return
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        application, version = _marks(connection)  # another process may have been faster
+        steps = _SCHEMA if application == 0 else _FROM_VERSION_1 if version == 1 else ()
+        for statement in steps:
+            connection.execute(statement)
 
 
 def _marks(connection: sqlite3.Connection) -> tuple[int, int]:

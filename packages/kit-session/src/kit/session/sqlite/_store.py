@@ -22,18 +22,20 @@ __all__ = ("SQLiteStore",)
 
 # The key of an expired record is free.
 _INSERT = (
-    "INSERT INTO sessions (key, data, version, created_at, expires_at, user)"
-    " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET data = excluded.data,"
+    "INSERT INTO sessions (key, data, version, created_at, expires_at, user, login)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET data = excluded.data,"
     " version = excluded.version, created_at = excluded.created_at,"
-    " expires_at = excluded.expires_at, user = excluded.user WHERE sessions.expires_at <= ?"
+    " expires_at = excluded.expires_at, user = excluded.user, login = excluded.login"
+    " WHERE sessions.expires_at <= ?"
 )
 _REPLACE = (
-    "UPDATE sessions SET data = ?, version = ?, created_at = ?, expires_at = ?, user = ?"
-    " WHERE key = ? AND version = ? AND expires_at > ?"
+    "UPDATE sessions SET data = ?, version = ?, created_at = ?, expires_at = ?, user = ?,"
+    " login = ? WHERE key = ? AND version = ? AND expires_at > ?"
 )
 _TOUCH = "UPDATE sessions SET expires_at = max(expires_at, ?) WHERE key = ? AND expires_at > ?"
 _DELETE = "DELETE FROM sessions WHERE key = ? AND expires_at > ?"
 _DELETE_USER = "DELETE FROM sessions WHERE user = ? AND key IS NOT ? AND expires_at > ?"
+_DELETE_LOGIN = "DELETE FROM sessions WHERE login = ? AND expires_at > ?"
 _OPEN = None
 
 
@@ -156,6 +158,14 @@ class SQLiteStore:
         """
         return await self._execute(_DELETE_USER, user, keep, time.time())
 
+    async def delete_login(self, login: str, /) -> int:
+        """Removes all sessions that a login started, and returns how many.
+
+        Raises:
+            SessionStoreError: If the file can't be written in time.
+        """
+        return await self._execute(_DELETE_LOGIN, login, time.time())
+
     async def _execute(self, statement: str | None, *parameters: Any) -> int:
         count = await _result(self._connections.submit(statement, parameters))
         self._connections.is_prepared = True
@@ -174,7 +184,8 @@ async def _result(future: Future[int]) -> int:
 
 
 def _columns(record: SessionRecord) -> Sequence[Any]:
-    return record.data, record.version, record.created_at, record.expires_at, record.user
+    times = record.created_at, record.expires_at
+    return record.data, record.version, *times, record.user, record.login
 
 
 def _checked_path(check: OptionChecks, path: Any) -> str:

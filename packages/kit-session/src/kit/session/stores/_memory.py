@@ -38,6 +38,7 @@ class MemoryStore:
         # In the order of their last write.
         self._records: dict[str, SessionRecord] = {}
         self._keys_by_user: dict[str, set[str]] = {}
+        self._keys_by_login: dict[str, set[str]] = {}
         # A heap; an outdated expiry time stays in it until that time.
         self._ends: list[tuple[float, str]] = []
 
@@ -101,6 +102,10 @@ class MemoryStore:
         keys = [key for key in self._keys_by_user.get(user, ()) if key != keep]
         return sum([await self.delete(key) for key in keys])
 
+    async def delete_login(self, login: str, /) -> int:
+        """Removes all sessions that a login started, and returns how many."""
+        return sum([await self.delete(key) for key in [*self._keys_by_login.get(login, ())]])
+
     def _add(self, key: str, record: SessionRecord) -> None:
         if key in self._records:
             self._remove(key)
@@ -111,14 +116,15 @@ class MemoryStore:
             heapify(self._ends)
         if record.user is not None:
             self._keys_by_user.setdefault(record.user, set()).add(key)
+        if record.login is not None:
+            self._keys_by_login.setdefault(record.login, set()).add(key)
 
     def _remove(self, key: str) -> None:
-        user = self._records.pop(key).user
-        if user is not None:
-            keys = self._keys_by_user[user]
-            keys.discard(key)
-            if not keys:
-                del self._keys_by_user[user]
+        record = self._records.pop(key)
+        if record.user is not None:
+            _discard(self._keys_by_user, record.user, key)
+        if record.login is not None:
+            _discard(self._keys_by_login, record.login, key)
 
     def _sweep(self) -> None:
         """Removes expired sessions."""
@@ -128,3 +134,11 @@ class MemoryStore:
             record = self._records.get(key)
             if record is not None and record.expires_at <= now:
                 self._remove(key)
+
+
+def _discard(index: dict[str, set[str]], name: str, key: str) -> None:
+    """Removes a key from an index."""
+    keys = index[name]
+    keys.discard(key)
+    if not keys:
+        del index[name]

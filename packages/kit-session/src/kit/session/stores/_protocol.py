@@ -20,6 +20,8 @@ class SessionRecord:
         expires_at: When it expires unless extended, in seconds since the epoch. A store never
             returns a record at that time or later.
         user: The user of the session, for `delete_user`, or None.
+        login: The login at an identity provider that started the session, for `delete_login`, or
+            None.
     """
 
     data: bytes
@@ -27,6 +29,7 @@ class SessionRecord:
     created_at: float
     expires_at: float
     user: str | None = None
+    login: str | None = None
 
 
 @runtime_checkable
@@ -83,8 +86,8 @@ class SessionStore(Protocol):
 
         Args:
             key: The key.
-            record: The new record, including `user` and `expires_at`. Its version is one more than
-                that of the record that it replaces.
+            record: The new record, including `user`, `login` and `expires_at`. Its version is one
+                more than that of the record that it replaces.
 
         Returns:
             False, without any change, if the stored version isn't `record.version - 1`, or the
@@ -127,6 +130,17 @@ class SessionStore(Protocol):
         Args:
             user: The user, compared exactly.
             keep: The key of a session to keep; ignored if it isn't a session of the user.
+
+        Returns:
+            The number of removed sessions.
+        """
+        ...
+
+    async def delete_login(self, login: str, /) -> int:
+        """Removes all sessions that a login at an identity provider started, as `delete_user` does.
+
+        Args:
+            login: The login, compared exactly.
 
         Returns:
             The number of removed sessions.
