@@ -48,7 +48,9 @@ def mypy_path(text: str, packages: Packages) -> str:
 
 def extra_of_all(text: str, packages: Packages) -> str:
     """Returns the pyproject.toml of kit-core with each package, and its extras, in `all`."""
-    lines = "".join(f'    "{_requirement(each)}",\n' for each in packages.values() if each.name != CORE)
+    lines = "".join(
+        f'    "{_requirement(each)}",\n' for each in packages.values() if each.name != CORE
+    )
     return _replaced(text, r"^all = \[\n", r"(?:    .+\n)*", lines)
 
 
@@ -168,7 +170,9 @@ def _imports(package: Package) -> str:
 
 def _requirement(package: Package) -> str:
     """Returns a package with its extras for apps, in the range that is developed with it."""
-    extras = [name for name in package.project.get("optional-dependencies", {}) if name != "testing"]
+    extras = [
+        name for name in package.project.get("optional-dependencies", {}) if name != "testing"
+    ]
     listed = f"[{','.join(sorted(extras))}]" if extras else ""
     return f"{package.name}{listed}{release.Version.parse(package.project['version']).range()}"
 
