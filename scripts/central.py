@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import release
 from workspace import CORE, ROOT, Package
 
 Packages = dict[str, Package]
@@ -43,6 +44,14 @@ def mypy_path(text: str, packages: Packages) -> str:
     others = "".join(_OTHER_PATHS.findall(found[1])) if found else ""
     lines = "".join(f'    "packages/{name}/src",\n' for name in packages)
     return _replaced(text, start, body, lines + others)
+
+
+def extra_of_all(text: str, packages: Packages) -> str:
+    """Returns the pyproject.toml of kit-core with each package, and its extras, in `all`."""
+    lines = "".join(
+        f'    "{_requirement(each)}",\n' for each in packages.values() if each.name != CORE
+    )
+    return _replaced(text, r"^all = \[\n", r"(?:    .+\n)*", lines)
 
 
 def changelog_list(text: str, packages: Packages) -> str:
@@ -100,6 +109,7 @@ def reference_table(text: str, packages: Packages) -> str:
 
 WRITERS: dict[str, tuple[Callable[[str, Packages], str], ...]] = {
     "docs/changelog.md": (changelog_list,),
+    f"packages/{CORE}/pyproject.toml": (extra_of_all,),
     "pyproject.toml": (uv_sources, mypy_path),
     "README.md": (readme_table,),
     "docs/packages/index.md": (packages_table,),
@@ -156,6 +166,15 @@ def _expected(packages: Packages) -> dict[Path, str]:
 
 def _imports(package: Package) -> str:
     return ", ".join(f"`{leaf}`" for leaf in package.leaves)
+
+
+def _requirement(package: Package) -> str:
+    """Returns a package with its extras for apps, in the range that is developed with it."""
+    extras = [
+        name for name in package.project.get("optional-dependencies", {}) if name != "testing"
+    ]
+    listed = f"[{','.join(sorted(extras))}]" if extras else ""
+    return f"{package.name}{listed}{release.Version.parse(package.project['version']).range()}"
 
 
 def _table(*titles: str) -> str:

@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CORE = "kit-core"
 INTERFACE = "kit-interface"
 AUTHORING = "kit-authoring"
+# Extras of kit-core that are for apps. The core itself imports nothing of them.
+BUNDLES = {"standard", "api", "web", "all"}
 
 
 class Package:
@@ -55,9 +57,10 @@ class Package:
 
     @property
     def declares(self) -> set[str]:
-        """The distributions of Kit that it depends on, including those of its extras."""
-        extras = self.project.get("optional-dependencies", {}).values()
-        return self.needs.union(*map(_of_kit, extras))
+        """The distributions of Kit that its modules may import, including those of its extras."""
+        bundles = BUNDLES if self.name == CORE else ()
+        extras = self.project.get("optional-dependencies", {}).items()
+        return self.needs.union(*(_of_kit(lines) for name, lines in extras if name not in bundles))
 
     @cached_property
     def files(self) -> dict[str, Path]:

@@ -44,6 +44,16 @@ FOLLOWED_BY = {
     "examples/plugin-middleware/README.md": "tests/packaging/test_plugin_middleware.py",
     "examples/plugin-router/README.md": "tests/packaging/test_plugin_router.py",
 }
+# Pages whose code takes seconds, mostly as other libraries are slow to import.
+SLOW = {
+    "docs/admin.md",
+    "docs/email.md",
+    "docs/graphql.md",
+    "docs/llm-streams.md",
+    "docs/openai-compatible.md",
+    "docs/sentry.md",
+    "docs/socketio.md",
+}
 # Those for developers of Kit itself: their commands take a clone, the network, or half an hour.
 FOR_DEVELOPERS = {"CONTRIBUTING.md", "benchmarks/README.md"}
 REFERENCE = "docs/reference/"
@@ -84,6 +94,10 @@ SEARCHED = {
     "rate limit": "packages/rate-limit",
     "htmx": "htmx",
     "streaming": "streaming",
+    "graphql": "graphql",
+    "admin": "admin",
+    "sentry": "sentry",
+    "openai": "openai-compatible",
 }
 # Names that another library documents.
 OF_OTHERS = {"FromDishka"}
@@ -98,7 +112,14 @@ MODULES = sorted(
 )
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in FOLLOWED_BY])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW))
+        for page in PAGES
+        if page not in FOLLOWED_BY
+    ],
+)
 def test_page_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Reader(documents.read(page), tmp_path).follow()

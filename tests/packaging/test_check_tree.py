@@ -18,6 +18,7 @@ LOGGER = "packages/kit-logger"
 CORE = "packages/kit-core/src/kit"
 SOURCE = "kit-logger = { workspace = true }\n"
 PATH = '    "packages/kit-logger/src",\n'
+IN_ALL = '    "kit-powered-by>=0.1,<0.2",\n'  # in no other extra
 README_ROW = "| [kit-logger](packages/kit-logger) | `kit.logger`: Request logging middleware |\n"
 REFERENCE_ROW = "| [`kit.logger`](kit.logger.md) | kit-logger | `logger` |\n"
 INDEX_ROW = "| `kit-logger` | `kit.logger`: a line for each request and each answer |\n"
@@ -56,6 +57,7 @@ def test_the_tree_of_this_repository_is_as_it_should_be(checkout: Checkout) -> N
 
 
 MISSING = [
+    ("packages/kit-core/pyproject.toml", IN_ALL, IN_ALL),
     ("pyproject.toml", SOURCE, SOURCE),
     ("pyproject.toml", PATH, PATH),
     ("README.md", README_ROW, README_ROW),
@@ -71,6 +73,7 @@ MISSING = [
     ),
 ]
 UNEXPECTED = [
+    ("packages/kit-core/pyproject.toml", IN_ALL, '    "kit-gone>=0.1,<0.2",\n'),
     ("pyproject.toml", SOURCE, "kit-gone = { workspace = true }\n"),
     ("pyproject.toml", PATH, '    "packages/kit-gone/src",\n'),
     (

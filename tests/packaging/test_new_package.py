@@ -40,6 +40,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     assert script(checkout, SAMPLE, "--middleware") == (
         f"made {FOLDER}, imported as kit.sample_for_tests\n"
         "wrote docs/changelog.md\n"
+        "wrote packages/kit-core/pyproject.toml\n"
         "wrote pyproject.toml\n"
         "wrote README.md\n"
         "wrote docs/packages/index.md\n"

@@ -173,9 +173,137 @@ EXTRAS = {
         "uvicorn",
         "watchfiles",
     },
+    "api": {
+        "kit-body-limit",
+        "kit-cors",
+        "kit-dev",
+        "kit-health",
+        "kit-jwt",
+        "kit-logger",
+        "kit-openapi",
+        "kit-openapi-ui",
+        "kit-problem-details",
+        "kit-rate-limit",
+        "kit-request-id",
+        "kit-secure-headers",
+        "kit-session",
+        "kit-timeout",
+        "kit-trusted-hosts",
+        "kit-typed",
+        "uvicorn",
+    },
+    "web": {
+        "jinja2",
+        "kit-body-limit",
+        "kit-compress",
+        "kit-csrf",
+        "kit-dev",
+        "kit-etag",
+        "kit-health",
+        "kit-language",
+        "kit-logger",
+        "kit-rate-limit",
+        "kit-request-id",
+        "kit-secure-headers",
+        "kit-serve-static",
+        "kit-session",
+        "kit-templates",
+        "kit-trusted-hosts",
+        "kit-validator",
+        "markupsafe",
+        "uvicorn",
+    },
+    "all": {*ALL, "a2wsgi", "brotli", "cryptography", "limits", "redis", "sqlalchemy", "uvicorn"},
     "rsgi": {"kit-rsgi"},
     "wsgi": {"kit-asgi", "a2wsgi"},
 }
+# Log in, CORS, limits and typed endpoints, with what kit-core[api] brings alone.
+API = """
+from msgspec import Struct
+
+from kit import Context, Kit, Response
+from kit.body_limit import body_limit
+from kit.cors import cors
+from kit.openapi import openapi
+from kit.problem_details import problem_details
+from kit.rate_limit import rate_limit
+from kit.request_id import request_id
+from kit.secure_headers import secure_headers
+from kit.session import get_session, require_user, session
+from kit.session.stores import MemoryStore
+from kit.typed import typed
+
+
+class Book(Struct):
+    title: str
+    pages: int
+
+
+app = Kit(method_not_allowed=True)
+problem_details(app)
+app.use(request_id())
+app.use(secure_headers())
+app.use(cors(origin=["https://shop.example"], credentials=True))
+app.use(session(store=MemoryStore(), secure=False))
+app.use(body_limit(1_000))
+app.use("/login", rate_limit("2/hour"))
+app.use("/books", require_user())
+
+
+class Login(Struct):
+    name: str
+
+
+@app.post("/login")
+@typed(status=204)
+async def log_in(c: Context, login: Login) -> None:
+    (await get_session(c)).rotate(user=login.name)
+
+
+@app.post("/books")
+@typed(status=201)
+async def add_book(book: Book) -> Book:
+    return book
+
+
+openapi(app, info={"title": "Books", "version": "1.0.0"})
+"""
+# Pages, files, forms and a login, with what kit-core[web] brings alone.
+SITE = """
+from pathlib import Path
+
+from kit import Context, Kit, Response
+from kit.compress import compress
+from kit.csrf import csrf
+from kit.etag import etag
+from kit.serve_static import serve_static
+from kit.session import get_session, require_user, session
+from kit.session.stores import MemoryStore
+from kit.templates import templates
+
+HERE = Path(__file__).parent
+
+app = Kit()
+app.use(compress())
+app.use(etag())
+app.use(csrf())
+app.use(session(store=MemoryStore(), secure=False))
+app.use(templates(HERE / "pages"))
+app.use("/static/*", serve_static(root=HERE))
+app.use("/home", require_user(on_missing=lambda c: c.redirect("/login", 303)))
+
+
+@app.post("/login")
+async def log_in(c: Context) -> Response:
+    form = await c.req.parse_body()
+    (await get_session(c)).rotate(user=str(form["name"]))
+    return c.redirect("/home", 303)
+
+
+@app.get("/home")
+async def home(c: Context) -> Response:
+    return c.render("home.html", name=(await get_session(c)).user)
+"""
 SIZE = """
 from importlib.metadata import distributions
 
@@ -326,6 +454,69 @@ def test_extras_of_the_core(extra: str, wheels: dict[str, Path], tmp_path: Path)
     assert installed >= EXTRAS[extra]
     named = EXTRAS[extra] & ALL
     assert installed & ALL == workspace.needed(["kit-core", *named], PACKAGES)
+
+
+def serve_with(
+    extra: str,
+    app: str,
+    wheels: dict[str, Path],
+    serve_command: Callable[..., Any],
+    folder: Path,
+) -> Any:
+    """Serves an app by the uvicorn of an environment that has one extra of kit-core alone."""
+    python = new_environment(folder / "venv")
+    install(python, f"kit-core[{extra}]", options=("--constraint", versions(folder, wheels)))
+    (folder / "shop.py").write_text(app)
+    options = ("--app-dir", str(folder), "--lifespan", "on", "shop:app")
+    return serve_command(lambda port: [str(python), "-m", "uvicorn", "--port", str(port), *options])
+
+
+def test_an_api_runs_with_its_extra(
+    wheels: dict[str, Path], serve_command: Callable[..., Any], tmp_path: Path
+) -> None:
+    served = serve_with("api", API, wheels, serve_command, tmp_path)
+    book = {"title": "Momo", "pages": 300}
+    origin = {"origin": "https://shop.example"}
+    with httpx.Client(base_url=served.url, timeout=30) as client:
+        refused = client.post("/books", json=book)
+        assert refused.status_code == 401
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert client.post("/login", json={"name": "ada"}).status_code == 204
+        added = client.post("/books", json=book, headers=origin)
+        assert (added.status_code, added.json()) == (201, book)
+        assert added.headers["access-control-allow-origin"] == "https://shop.example"
+        assert added.headers["x-content-type-options"] == "nosniff"
+        assert added.headers["x-request-id"]
+        assert client.post("/books", json={"title": "Momo"}).status_code == 400
+        assert client.post("/books", json={**book, "title": "x" * 2_000}).status_code == 413
+        other = client.post("/books", json=book, headers={"origin": "https://other.example"})
+        assert "access-control-allow-origin" not in other.headers
+        assert [client.post("/login", json={}).status_code for _ in range(2)] == [400, 429]
+        assert "/books" in client.get("/openapi.json").json()["paths"]
+        assert client.get("/docs").status_code == 200
+    assert served.stop() == 0
+
+
+def test_a_site_runs_with_its_extra(
+    wheels: dict[str, Path], serve_command: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "home.html").write_text("<p>Hello {{ name }}</p>" + "x" * 2_000)
+    (tmp_path / "static").mkdir()
+    (tmp_path / "static" / "site.css").write_text("p { color: red }")
+    served = serve_with("web", SITE, wheels, serve_command, tmp_path)
+    with httpx.Client(base_url=served.url, timeout=30) as client:
+        assert client.get("/home").headers["location"] == "/login"
+        elsewhere = {"origin": "https://other.example"}
+        assert client.post("/login", data={"name": "eve"}, headers=elsewhere).status_code == 403
+        own = {"origin": served.url}
+        page = client.post("/login", data={"name": "<ada>"}, headers=own, follow_redirects=True)
+        assert page.text.startswith("<p>Hello &lt;ada&gt;</p>")
+        assert page.headers["content-encoding"] in ("gzip", "br", "zstd")
+        unchanged = {"if-none-match": page.headers["etag"]}
+        assert client.get("/home", headers=unchanged).status_code == 304
+        assert client.get("/static/site.css").text == "p { color: red }"
+    assert served.stop() == 0
 
 
 def test_extras_of_the_core_are_tested() -> None:

@@ -43,7 +43,11 @@ def _misfit(behaviour: Behaviour, mode: Mode, seen: str | None) -> str | None:
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, id=kind.name, marks=[pytest.mark.once] if kind.is_once else [])
+        pytest.param(
+            kind,
+            id=kind.name,
+            marks=[pytest.mark.once] * kind.is_once + [pytest.mark.slow] * kind.is_slow,
+        )
         for kind in MODES
     ],
 )

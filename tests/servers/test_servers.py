@@ -284,7 +284,13 @@ class Server:
         self.process.wait(PATIENCE_S)
 
 
-@pytest.fixture(scope="module", params=servers.SERVERS)
+SERVERS = [
+    *servers.SERVERS,
+    *(pytest.param(name, marks=pytest.mark.slow) for name in servers.FURTHER_SERVERS),
+]
+
+
+@pytest.fixture(scope="module", params=SERVERS)
 def server(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Server]:
     running = Server(request.param, tmp_path_factory.mktemp(request.param))
     yield running
@@ -439,6 +445,9 @@ def test_percent_encoded_path(server: Server, target: str, path: str, value: str
     if server.name == "granian-rsgi" and ("%2F" in target or value == "%E3%81"):
         pytest.skip("RSGI gives the decoded path alone, so these escapes are lost")
     [(status, _, body)] = server.raw(raw_request(target))
+    if server.name.startswith("anycorn") and value in ("%E3%81", "%61dmin"):
+        assert status == 400  # it refuses escapes that are broken, or aren't UTF-8
+        return
     assert (status, json.loads(body)) == (200, [path, value])
 
 
@@ -593,13 +602,15 @@ def test_websocket_is_refused(server: Server, client: httpx.Client) -> None:
 # --- the end -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", servers.SERVERS)
+@pytest.mark.parametrize("name", SERVERS)
 def test_shutdown_runs_the_lifespan(name: str, tmp_path: Path) -> None:
     server = Server(name, tmp_path)
     try:
         [(status, _, _)] = server.raw(raw_request("/", "connection: close"))
         assert status == 200
-        os.kill(server.process.pid, signal.SIGINT)
+        # To gunicorn, SIGINT says to end at once.
+        number = signal.SIGTERM if name == "gunicorn-asgi" else signal.SIGINT
+        os.kill(server.process.pid, number)
         server.process.wait(PATIENCE_S)
     finally:
         server.kill()

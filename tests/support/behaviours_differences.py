@@ -32,6 +32,8 @@ PARSED = ("lambda-rest", *ALB)
 VERSION_2 = ("lambda-http", "lambda-url")
 LAMBDA = (*PARSED, *VERSION_2)
 HYPERCORN = ("hypercorn", "hypercorn-trio")
+ANYCORN = ("anycorn", "anycorn-trio")
+UVICORN = ("uvicorn", "uvicorn-h11", "uvicorn-zttp")
 GRANIAN = ("granian", "granian-rsgi")
 
 _RSGI_PATH = "RSGI passes only the decoded path"
@@ -44,7 +46,7 @@ _JOINED = "WSGI servers join repeated headers with a comma"
 _JSON = "mangum adds a missing Content-Type: set one with `c.body`"
 _HTTPS = "AWS terminates TLS"
 _LOOPBACK = "it trusts a proxy on the same machine by default"
-_H11 = "h11 doesn't parse the target"
+_UNPARSED = "the target reaches the app unparsed"
 _SMUGGLING = (
     "it uses the chunks, as RFC 9112 allows: don't put it behind a proxy that uses the length"
 )
@@ -59,6 +61,7 @@ _ROUTING = [
         _RSGI_PATH,
     ),
     Difference(G, "path that isn't UTF-8", ("granian-rsgi",), "200 /path/\ufffd", _RSGI_PATH),
+    Difference(G, "path that isn't UTF-8", ANYCORN, "400", "it refuses such a path itself"),
     Difference(
         G,
         "encoded slash stays in its segment",
@@ -121,9 +124,9 @@ _HEADERS = [
     Difference(
         G,
         "underscore in a name",
-        ("gunicorn",),
+        ("gunicorn-asgi", "gunicorn"),
         "200 [null,null]",
-        "it drops the header, since `x-under` is the same variable; see `--header-map`",
+        "it drops the header, since `x-under` is the same variable in WSGI; see `--header-map`",
     ),
     Difference(
         G,
@@ -144,7 +147,7 @@ _BODIES = [
     Difference(
         G,
         "Expect: 100-continue, body not read",
-        (*HYPERCORN, "gunicorn"),
+        (*HYPERCORN, *ANYCORN, "gunicorn"),
         "100",
         "it requests the body before it calls the app",
     ),
@@ -220,7 +223,7 @@ _CONNECTION = [
     Difference(
         G,
         "X-Forwarded-Proto and -For",
-        ("uvicorn", "uvicorn-h11", "gunicorn"),
+        (*UVICORN, "gunicorn-asgi", "gunicorn"),
         "200 https://example.com/url",
         _LOOPBACK,
     ),
@@ -249,9 +252,9 @@ _KEPT = [
     Difference(
         G,
         "target with scheme and host",
-        ("uvicorn-h11", *HYPERCORN),
+        ("uvicorn-h11", "uvicorn-zttp", "gunicorn-asgi", *HYPERCORN, *ANYCORN),
         "400 400 Bad Request: the target must begin with a slash, and have no fragment, closed",
-        f"{_H11}; clients send such a target only to a proxy",
+        f"{_UNPARSED}; clients send such a target only to a proxy",
     ),
     Difference(
         G,
@@ -267,7 +270,11 @@ _NO_HOST = "it leaves the check to the app: use kit-trusted-hosts"
 _MALFORMED = [
     Difference(G, "no request line", ("wsgiref",), "answered with HTML>", _LAX),
     Difference(
-        G, "no Host", ("uvicorn", *GRANIAN, "gunicorn", "wsgiref"), "answered with 200", _NO_HOST
+        G,
+        "no Host",
+        ("uvicorn", *GRANIAN, "gunicorn-asgi", "gunicorn", "wsgiref"),
+        "answered with 200",
+        _NO_HOST,
     ),
     Difference(G, "two Hosts", ("uvicorn", *GRANIAN, "wsgiref"), "answered with 200", _NO_HOST),
     Difference(
@@ -280,7 +287,7 @@ _MALFORMED = [
     Difference(
         G,
         "length and chunks",
-        ("uvicorn-h11", *HYPERCORN, *GRANIAN),
+        ("uvicorn-h11", *HYPERCORN, *GRANIAN, *ANYCORN),
         "answered with 200",
         _SMUGGLING,
     ),
@@ -303,6 +310,13 @@ _WEBSOCKET = [
         "InvalidStatus: server rejected WebSocket connection: HTTP 500",
         "RSGI can't accept with a subprotocol, so Kit refuses: use ASGI for such routes",
     ),
+    Difference(
+        G,
+        "handshake refused by middleware",
+        ("gunicorn-asgi",),
+        "403",
+        "it lacks the ASGI extension `websocket.http.response`, so each refusal is a plain 403",
+    ),
     Difference(G, "closed by the app", ("granian-rsgi",), "1005", _RSGI_CLOSE),
     Difference(G, "handler that fails", ("granian-rsgi",), "1005", _RSGI_CLOSE),
 ]
@@ -319,7 +333,7 @@ _END = [
     Difference(
         G,
         "exit code of the process",
-        ("uvicorn", "uvicorn-h11"),
+        UVICORN,
         "exit code -15",
         "it raises the signal again after the shutdown",
     ),

@@ -40,11 +40,13 @@ class Mode(ABC):
         name: Its name.
         lacks: The needs of behaviours that it can't meet, each with the reason.
         is_once: Whether testing it on one Python version is enough.
+        is_slow: Whether it is tested with the slow tests alone.
     """
 
     name: str
     lacks: ClassVar[dict[str, str]] = {}
     is_once = True
+    is_slow = False
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -163,6 +165,26 @@ class GranianRsgi(Served):
     is_once = False
 
 
+class UvicornZttp(Served):
+    name = "uvicorn-zttp"
+    is_slow = True
+
+
+class GunicornAsgi(Served):
+    name = "gunicorn-asgi"
+    is_slow = True
+
+
+class Anycorn(Served):
+    name = "anycorn"
+    is_slow = True
+
+
+class AnycornTrio(Served):
+    name = "anycorn-trio"
+    is_slow = True
+
+
 class Gunicorn(Served):
     name = "gunicorn"
     target = "behaviours_wsgi:application"
@@ -264,6 +286,10 @@ MODES: tuple[type[Mode], ...] = (
     HypercornTrio,
     Granian,
     GranianRsgi,
+    UvicornZttp,
+    GunicornAsgi,
+    Anycorn,
+    AnycornTrio,
     Gunicorn,
     Wsgiref,
     LambdaRest,

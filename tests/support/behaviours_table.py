@@ -25,6 +25,10 @@ _HEADINGS = {
     "hypercorn-trio": "hypercorn trio",
     "granian": "granian",
     "granian-rsgi": "granian RSGI",
+    "uvicorn-zttp": "uvicorn zttp",
+    "gunicorn-asgi": "gunicorn ASGI",
+    "anycorn": "anycorn",
+    "anycorn-trio": "anycorn trio",
     "gunicorn": "gunicorn",
     "wsgiref": "wsgiref",
     "lambda-rest": "REST",
@@ -46,14 +50,20 @@ expect.
 
 The columns:
 
-- uvicorn with httptools, its default where that is installed, and with `--http h11`;
+- uvicorn with httptools, its default where that is installed, with `--http h11`, and with
+  `--http zttp --http2`;
 - hypercorn on asyncio, and with `--worker-class trio`;
 - granian with `--interface asgi`{with_rsgi};
+- gunicorn with `--worker-class asgi`, its own ASGI worker;
+- anycorn on asyncio, and with `--worker-class trio`;
 - gunicorn with threads, and wsgiref, the server of the standard library, behind `wsgiref.validate`;
   both run the app through [`to_wsgi`](deployment.md#wsgi);
 - [AWS Lambda](deployment.md#aws-lambda) through mangum, called by a REST API or an HTTP API of API
   Gateway, a load balancer (ALB) without and with multi-value headers, or a function URL. The
   events are modelled on samples; no request went through AWS.
+
+The requests of this page are HTTP/1.1. Other tests cover [HTTP/2 and
+HTTP/3](deployment.md#http2-and-http3).
 
 The server, not Kit, sends 100 (Continue). No server lets Kit send 103 (Early Hints). Kit sends no
 trailers.

@@ -354,7 +354,7 @@ def _body(printed: str) -> str:
 
 def _check_requirement(block: Block, word: str) -> None:
     """Looks whether there is such a distribution, with such extras."""
-    match = re.fullmatch(r"([A-Za-z][\w-]*)(?:\[(\w+)\])?", word)
+    match = re.fullmatch(r"([A-Za-z][\w-]*)(?:\[([\w-]+)\])?", word)
     if match is None or word in ("uv", "pip", "install", "add"):
         return
     try:

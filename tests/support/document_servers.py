@@ -19,7 +19,7 @@ import httpx
 from commands import clean_environment
 from ports import free_port
 
-SERVERS = ("uvicorn", "granian", "hypercorn", "gunicorn", "kit serve", "kit dev")
+SERVERS = ("uvicorn", "granian", "hypercorn", "anycorn", "gunicorn", "kit serve", "kit dev")
 STARTUP_S = 60.0
 SHUTDOWN_S = 30.0
 # More processes than this show nothing more.
@@ -123,7 +123,7 @@ def moved(words: Sequence[str], port: int) -> tuple[dict[str, str], list[str]]:
     for index, word in enumerate(arguments[:-1]):
         if word in values:
             arguments[index + 1] = values[word]
-    option = "--bind" if arguments[0] in ("hypercorn", "gunicorn") else "--port"
+    option = "--bind" if arguments[0] in ("hypercorn", "anycorn", "gunicorn") else "--port"
     if option not in arguments:
         arguments += [option, values[option]]
     return variables, arguments
