@@ -23,8 +23,8 @@ with `__kit_check__`, with the routes registered after the middleware. A middlew
 bound ones has them as `__kit_parts__`, a tuple: for hooks that it doesn't have itself, an app calls
 those of its parts.
 
-A middleware may have `__kit_lifespan__()`, which returns an async context manager. The app enters
-it within its own lifespan, once for each registration.
+A handler or middleware may have `__kit_lifespan__()`, which returns an async context manager. The
+app enters it within its own lifespan, once for each registration, also for `not_found`.
 
 A handler for `mount` may have `__kit_options__(c)`, in place of the argument `option_handler`.
 
