@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
 
 import httpx
@@ -73,6 +73,7 @@ async def pass_on(
     request: Request,
     method: str,
     body: Any,
+    length: str | None,
     target: Target,
     client: httpx.AsyncClient,
     options: Options,
@@ -84,6 +85,7 @@ async def pass_on(
         request: The client's request, which tells whether the client disconnects.
         method: The method.
         body: bytes, a stream to read once, or None.
+        length: The Content-Length of a stream, if it is known.
         target: Where the request is sent.
         client: The client that sends it.
         options: The options.
@@ -93,15 +95,14 @@ async def pass_on(
             if all connections are in use, 504 if it takes too long.
     """
     lines = await build_lines(c, target, options)
-    length = request.headers.get("content-length")
-    if length is not None and body is request.body and not isinstance(body, bytes):
+    if length is not None and length != "0":
         lines.append(("content-length", length))
     deadline = None if options.total_timeout is None else current_time() + options.total_timeout
     upstream_request = httpx.Request(
         method,
         target.url,
         headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in lines],
-        content=None if body is None else body if isinstance(body, bytes) else _Upload(body),
+        content=await _prepare_upload(body, length),
         extensions={
             "timeout": {
                 "connect": options.connect_timeout,
@@ -223,14 +224,38 @@ def _as_http_error(error: Exception, url: httpx.URL) -> Exception:
     return problem
 
 
+async def _prepare_upload(body: Any, length: str | None) -> Any:
+    """Returns the body of a request as httpx expects it.
+
+    Servers give every request a stream. One without a length may be empty, such as that of a GET
+    request, and is then no body: it would be sent as a chunked one.
+    """
+    if body is None or isinstance(body, bytes):
+        return body
+    if length == "0":
+        return b""
+    chunks = aiter(body)
+    if length is not None:
+        return _Upload(b"", chunks)
+    async for chunk in chunks:
+        if chunk:
+            return _Upload(chunk, chunks)
+    return None
+
+
 class _Upload:
-    """The body of a request as httpx expects it."""
+    """A streamed body of a request, of which the first chunk may have been read."""
 
-    def __init__(self, body: AsyncIterable[bytes]) -> None:
-        self._body = body
+    def __init__(self, first: bytes, chunks: AsyncIterator[bytes]) -> None:
+        self._first = first
+        self._chunks = chunks
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._body.__aiter__()
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        first, self._first = self._first, b""
+        if first:
+            yield first
+        async for chunk in self._chunks:
+            yield chunk
 
 
 class _Download(AsyncIterator[bytes]):

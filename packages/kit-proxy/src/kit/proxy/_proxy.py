@@ -112,8 +112,12 @@ async def send_on(
         from ._websocket import relay  # most requests open no connection
 
         return cast(Response, await relay(c, request, target, options, ssl_context))
+    length = None
     if body is ...:
         # If a handler has read the body, `c.req` has kept it.
         body = await c.req.bytes() if request.body_used else request.body
+        if body is not None and not isinstance(body, bytes):
+            length = request.headers.get("content-length")
     # An app has only this class of responses; a package names it so that apps can as well.
-    return cast(Response, await pass_on(c, request, method, body, target, client, options))
+    response = await pass_on(c, request, method, body, length, target, client, options)
+    return cast(Response, response)
