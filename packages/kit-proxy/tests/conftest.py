@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import socket
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import anyio
@@ -25,3 +26,11 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
         return anyio.run(bounded, backend=request.param)
 
     return run
+
+
+@pytest.fixture
+def unused_port() -> Iterator[int]:
+    """A port where nothing listens."""
+    with socket.socket() as bound:  # not listening: connections are refused
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
