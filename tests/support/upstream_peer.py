@@ -63,9 +63,8 @@ class Chunks(httpx.AsyncByteStream):
         self._chunks = chunks
         self.is_closed = False
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._chunks:
-            yield chunk
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._chunks
 
     async def aclose(self) -> None:
         self.is_closed = True
