@@ -7,10 +7,9 @@ import logging
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from ssl import SSLContext
 from typing import Any
-
-from anyio import create_task_group
 
 from kit.authoring.event_loops import running_trio
 from kit.authoring.tasks import DetachedTask, Signal
@@ -154,6 +153,7 @@ class _Relay:
         self._upstream: Any = None
         self._channel: tuple[_Receive, _Send] | None = None
         self._is_refused = False
+        self._has_left = False
         self._task: DetachedTask | None = None
 
     async def respond(self) -> Response:
@@ -232,22 +232,34 @@ class _Relay:
                 await _close(upstream, _GOING_AWAY, "")
                 return
             receive, send = self._channel
-            async with create_task_group() as group:
+            # Not a task group: it would keep the cancelled task, and thereby the connection, which
+            # granian closes once nothing refers to it.
+            reading = DetachedTask(partial(self._read_client, upstream, receive))
+            try:
+                closing = await self._pass_to_client(upstream, send)
+            finally:
+                await reading.cancel_and_wait()
+            if reading.failure is not None:
+                raise reading.failure
+            # At the end, since granian closes no connection while a task receives from it.
+            if closing is not None and not self._has_left:
+                await _close_client(send, *closing)
 
-                async def pass_to_upstream() -> None:
-                    await self._pass_to_upstream(upstream, receive, send)
-                    group.cancel_scope.cancel()
+    async def _read_client(self, upstream: Any, receive: _Receive) -> None:
+        """Passes on what the client sends; a fault ends the other direction as well."""
+        try:
+            await self._pass_to_upstream(upstream, receive)
+        except Exception:
+            await _close(upstream, _FAULT, "")
+            raise
 
-                group.start_soon(pass_to_upstream)
-                await self._pass_to_client(upstream, send)
-                group.cancel_scope.cancel()
-
-    async def _pass_to_upstream(self, upstream: Any, receive: _Receive, send: _Send) -> None:
+    async def _pass_to_upstream(self, upstream: Any, receive: _Receive) -> None:
         """Passes on the client's messages, and how the client closes the connection."""
         most = self._options.max_message_size_bytes
         while True:
             message = await receive()
             if message["type"] == "websocket.disconnect":
+                self._has_left = True
                 code = message.get("code") or _NO_CODE
                 code = _GOING_AWAY if code == _LOST else code
                 await _close(upstream, *_as_sendable(code, message.get("reason") or ""))
@@ -257,17 +269,20 @@ class _Relay:
                 data = message["bytes"]
             if most is not None and len(data) > most // 4:  # a character has up to 4 bytes
                 size = len(data.encode()) if isinstance(data, str) else len(data)
-                if size > most:
+                if size > most:  # the other direction passes it on
                     await _close(upstream, _TOO_LARGE, "")
-                    await send({"type": "websocket.close", "code": _TOO_LARGE})
                     return
             try:
                 await upstream.send(data)
             except ConnectionClosed:  # the other direction passes it on
-                await self._changed.wait()
+                return
 
-    async def _pass_to_client(self, upstream: Any, send: _Send) -> None:
-        """Passes on the messages of the upstream server, and how it closes the connection."""
+    async def _pass_to_client(self, upstream: Any, send: _Send) -> tuple[int, str] | None:
+        """Passes on the messages of the upstream server.
+
+        Returns:
+            How it closed the connection; None if the client has left.
+        """
         try:
             while True:
                 data = await upstream.recv()
@@ -275,14 +290,20 @@ class _Relay:
                 await send({"type": "websocket.send", kind: data})
         except ConnectionClosed as closed:
             frame = closed.rcvd or closed.sent
-            code = _BAD_GATEWAY if frame is None else frame.code
-            code, reason = _as_sendable(code, "" if frame is None else frame.reason)
-            try:
-                await send({"type": "websocket.close", "code": code, "reason": reason})
-            except OSError:
-                _logger.debug("The client had left before the connection was closed")
+            if frame is None:
+                return _BAD_GATEWAY, ""
+            return _as_sendable(frame.code, frame.reason)
         except OSError:
             await _close(upstream, _GOING_AWAY, "")
+            return None
+
+
+async def _close_client(send: _Send, code: int, reason: str) -> None:
+    """Closes the connection to the client."""
+    try:
+        await send({"type": "websocket.close", "code": code, "reason": reason})
+    except OSError:
+        _logger.debug("The client had left before the connection was closed")
 
 
 async def _close(upstream: Any, code: int, reason: str) -> None:
