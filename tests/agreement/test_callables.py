@@ -1403,6 +1403,8 @@ NOT_IN_THE_TABLE = {
     "kit.lifespan:Lifespan.mount(open)": _TOOL,
     "kit.pages:NumberedPage.map(function)": "plain, as that of map()",
     "kit.pages:Page.map(function)": "plain, as that of map()",
+    "kit.proxy:proxy(options)": "`headers`, which the package tests plain and async",
+    "kit.proxy:reverse_proxy(options)": "the same option as that of proxy",
     "kit.session.testing:SessionStoreConformance.run(test)": _TOOL,
     "kit.session:Session(on_invalid)": _SAME,
     "kit.streaming:SSEStreamingApi.on_abort(callback)": "called like the callback of a stream",

@@ -253,6 +253,8 @@ def test_urls_that_cannot_be_used(run: Any, url: str) -> None:
         ({"max_message_size_bytes": 0}, ValueError),
         ({"method": "a b"}, ValueError),
         ({"path": b"/a"}, TypeError),
+        ({"body": "text"}, TypeError),
+        ({"unknown": 1}, TypeError),
     ],
 )
 def test_options_are_checked(run: Any, options: Any, kind: type[Exception]) -> None:

@@ -87,13 +87,16 @@ def check_options(
     read_timeout: Any = 60.0,
     total_timeout: Any = None,
     max_message_size_bytes: Any = _MOST_BYTES,
+    **unknown: Any,
 ) -> Options:
     """Checks the options, see `reverse_proxy`.
 
     Raises:
-        TypeError: If an option has the wrong type.
+        TypeError: If an option is unknown or has the wrong type.
         ValueError: If a value can't be used.
     """
+    for name in unknown:
+        raise TypeError(f"{factory}() got an unexpected keyword argument {name!r}")
     check = OptionChecks(factory)
     if client is not None and not isinstance(client, httpx.AsyncClient):
         check.wrong_type("client", client, "an httpx.AsyncClient")

@@ -23,6 +23,7 @@ from ._target import append_path, encode_path, parse_base, parse_url
 
 __all__ = ("proxy", "send_on")
 
+_CHECK = OptionChecks("proxy")
 _DEFAULTS = check_options("proxy")
 
 
@@ -68,10 +69,12 @@ async def proxy(
     SPEC: RFC 9110, section 7.6.
     """
     checked = check_options("proxy", **options) if options else _DEFAULTS
-    check = OptionChecks("proxy")
+    check = _CHECK
     check.text("url", url)
     if method is not None and not is_token(check.text("method", method)):
         check.unusable("method", method, "a method such as 'POST'")
+    if body is not ... and body is not None and not isinstance(body, (bytes, AsyncIterable)):
+        check.wrong_type("body", body, "bytes, an async iterable of bytes, or None")
     if path is None:
         target = Target(parse_url(url))
     else:
