@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator
 from hashlib import sha256
 from typing import Any
 
@@ -18,6 +18,12 @@ from kit.websocket import WebSocket, upgrade_websocket
 upstream = Kit()
 counts: Counter[str] = Counter()
 ends: list[Any] = []
+
+
+def body_of(c: Context) -> AsyncIterable[bytes]:
+    body = c.req.raw.body
+    assert body is not None and not isinstance(body, bytes)  # noqa: PT018 - servers stream bodies
+    return body
 
 
 @upstream.get("/state")
@@ -35,7 +41,7 @@ async def fields(c: Context) -> Response:
 @upstream.post("/base/count")
 async def count(c: Context) -> Response:
     size, digest = 0, sha256()
-    async for chunk in c.req.raw.body or ():
+    async for chunk in body_of(c):
         size += len(chunk)
         digest.update(chunk)
     length = c.req.header("content-length")
@@ -46,7 +52,7 @@ async def count(c: Context) -> Response:
 async def slow_count(c: Context) -> Response:
     counts["uploads"] += 1
     try:
-        async for _ in c.req.raw.body or ():
+        async for _ in body_of(c):
             counts["chunks"] += 1
     finally:
         counts["uploads"] -= 1

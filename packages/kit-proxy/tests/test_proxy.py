@@ -14,6 +14,18 @@ from kit import Context, Kit, Response
 from kit.proxy import proxy
 
 
+def collect_failures(app: Kit) -> list[Exception]:
+    """Returns a list of the exceptions that handlers raise from now on."""
+    failures: list[Exception] = []
+
+    def handle(error: Exception, c: Context) -> Response:
+        failures.append(error)
+        return c.text("", 500)
+
+    app.on_error(handle)
+    return failures
+
+
 def app_of(upstream: Upstream, url: str = "http://backend/x", **options: Any) -> Kit:
     app = Kit()
     app.all("*", lambda c: proxy(c, url, client=upstream.client, **options))
@@ -128,8 +140,7 @@ def test_fields_are_replaced_and_removed(run: Any) -> None:
 def test_a_function_that_returns_a_wrong_value_is_a_fault(run: Any) -> None:
     async def main() -> None:
         app = app_of(Upstream(), headers=lambda c: {"x": "a\nb"})
-        failures: list[Exception] = []
-        app.on_error(lambda error, c: failures.append(error) or c.text("", 500))
+        failures = collect_failures(app)
         assert (await app.request("/")).status == 500
         assert "can't be sent" in str(failures[0])
 
@@ -230,8 +241,7 @@ def test_a_protocol_switch_that_nobody_asked_for(run: Any) -> None:
 def test_urls_that_cannot_be_used(run: Any, url: str) -> None:
     async def main() -> None:
         app = app_of(Upstream(), url)
-        failures: list[Exception] = []
-        app.on_error(lambda error, c: failures.append(error) or c.text("", 500))
+        failures = collect_failures(app)
         assert (await app.request("/")).status == 500
         assert isinstance(failures[0], ValueError)
         assert "upstream server" in str(failures[0])
@@ -260,9 +270,8 @@ def test_urls_that_cannot_be_used(run: Any, url: str) -> None:
 def test_options_are_checked(run: Any, options: Any, kind: type[Exception]) -> None:
     async def main() -> None:
         app = Kit()
-        failures: list[Exception] = []
+        failures = collect_failures(app)
         app.get("/", lambda c: proxy(c, "http://backend/", **options))
-        app.on_error(lambda error, c: failures.append(error) or c.text("", 500))
         await app.request("/")
         assert type(failures[0]) is kind
         assert next(iter(options)) in str(failures[0])

@@ -237,7 +237,7 @@ def test_middleware_sees_the_response(run: Any) -> None:
 
         @app.all("/api/*")
         async def pass_on(c: Context) -> Response:
-            response = await backend(Upstream())(c)
+            response: Response = await backend(Upstream())(c)
             response.headers.set("x-checked", "1")
             return response
 

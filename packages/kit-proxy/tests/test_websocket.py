@@ -11,7 +11,8 @@ from typing import Any
 import anyio
 import pytest
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.server import Request, Response, ServerConnection, serve
+from websockets.http11 import Request, Response
+from websockets.sync.server import ServerConnection, serve
 
 from kit import Context, Kit, Next
 from kit.proxy import proxy, reverse_proxy
