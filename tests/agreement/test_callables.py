@@ -1480,6 +1480,8 @@ NOT_IN_THE_TABLE = {
     "kit.oidc.testing:Faults(id_token)": "a tool for tests",
     "kit.pages:NumberedPage.map(function)": "plain, as that of map()",
     "kit.pages:Page.map(function)": "plain, as that of map()",
+    "kit.proxy:proxy(options)": "`headers`, which the package tests plain and async",
+    "kit.proxy:reverse_proxy(options)": "the same option as that of proxy",
     "kit.session.testing:SessionStoreConformance.run(test)": _TOOL,
     "kit.session:Session(on_invalid)": _SAME,
     "kit.streaming:SSEStreamingApi.on_abort(callback)": "called like the callback of a stream",

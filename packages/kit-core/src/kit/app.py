@@ -417,6 +417,7 @@ class Kit(ASGIApplication, Generic[B, V]):
             check_function("not_found", function, ("c",))
             self._registrations.check_open("not_found")
             self._state.set_not_found(function)
+            self._registrations.add_lifespan(function)
 
         return self._set("not_found()", check_and_set, arguments)
 

@@ -109,10 +109,14 @@ class Registrations:
         ]
         added = self.add_routes(routes)
         for handler in handlers:
-            open_lifespan = getattr(handler, "__kit_lifespan__", None)  # see kit.interface.hooks
-            if open_lifespan is not None:
-                self._state.lifespan.mount(open_lifespan)
+            self.add_lifespan(handler)
         return added
+
+    def add_lifespan(self, handler: Any) -> None:
+        """Runs the lifespan that a handler may have within that of the app."""
+        open_lifespan = getattr(handler, "__kit_lifespan__", None)  # see kit.interface.hooks
+        if open_lifespan is not None:
+            self._state.lifespan.mount(open_lifespan)
 
     def add_routes(self, routes: Sequence[Route]) -> list[Route]:
         """Adds and returns routes with complete paths, either all of them or none."""

@@ -24,8 +24,8 @@ bound ones has them as `__kit_parts__`, a tuple: for hooks that it doesn't have 
 those of its parts. A middleware whose class has `__kit_runs__ = False` only has facts for the
 routes that it covers: it is one of the app's routes, but no request runs it.
 
-A middleware may have `__kit_lifespan__()`, which returns an async context manager. The app enters
-it within its own lifespan, once for each registration.
+A handler or middleware may have `__kit_lifespan__()`, which returns an async context manager. The
+app enters it within its own lifespan, once for each registration, also for `not_found`.
 
 A handler for `mount` may have `__kit_options__(c)`, in place of the argument `option_handler`.
 
