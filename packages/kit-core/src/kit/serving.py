@@ -75,7 +75,8 @@ async def serve_rest(
         await next()
     except BaseException:
         # The middleware may answer after it has cancelled them, e.g. as they took too long.
-        own._error = own._error or RuntimeError("The handlers were cancelled before they answered")
+        if c.error is None:
+            own._fail(RuntimeError("The handlers were cancelled before they answered"))
         raise
     status, lines, body = frame(own)
     take_response()
