@@ -1486,6 +1486,7 @@ NOT_IN_THE_TABLE = {
     "kit.session:Session(on_invalid)": _SAME,
     "kit.streaming:SSEStreamingApi.on_abort(callback)": "called like the callback of a stream",
     "kit.templates:Templates(context)": _SAME,
+    "kit.typed:Socket(encode)": _TOOL,
     "kit.typed:Typed(function)": _SAME,
     "kit.websocket:Handshake(receive)": _TOOL,
     "kit.websocket:Handshake(send)": _TOOL,

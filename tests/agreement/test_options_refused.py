@@ -116,6 +116,8 @@ GIVEN: dict[str, Callable[[], tuple[tuple[Any, ...], dict[str, Any]]]] = {
         (),
         {"client_id": "a", "client_secret": "b", "tenant": "common"},
     ),
+    "kit.openapi.asyncapi": lambda: ((an_app(),), {}),
+    "kit.openapi.build_asyncapi": lambda: ((an_app(),), {}),
     "kit.openapi.build_document": lambda: ((an_app(),), {}),
     "kit.openapi.openapi": lambda: ((an_app(),), {}),
     "kit.pages.cursor_pages": lambda: ((MemoryStore,), {"key": "get"}),

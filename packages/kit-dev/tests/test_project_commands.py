@@ -236,4 +236,4 @@ def test_functions_of_other_distributions(
     assert kit("acme-tools:seed") == (0, "acme 1\n")
     said = kit("--help")[1]
     assert said.count("\n  seed") == 1
-    assert "  count    Counts.\n" in said.partition("\nCommands of other distributions:\n")[2]
+    assert "  count     Counts.\n" in said.partition("\nCommands of other distributions:\n")[2]
