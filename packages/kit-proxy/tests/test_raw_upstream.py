@@ -31,6 +31,7 @@ CASES: dict[str, tuple[bytes, int, bytes]] = {
     "no HTTP": (b"SSH-2.0-OpenSSH\r\n", 502, b""),
     "half a head": (b"HTTP/1.1 200 OK\r\nContent-", 502, b""),
     "an invalid length": (b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", 502, b""),
+    "an unknown status": (b"HTTP/1.1 999 Denied\r\nContent-Length: 0\r\n\r\n", 502, b""),
     "a protocol switch": (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n", 502, b""),
     "an answer before the end of the upload": (
         b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
