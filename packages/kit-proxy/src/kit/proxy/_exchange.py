@@ -116,8 +116,29 @@ async def pass_on(
     if response is None:
         _logger.debug("The client disconnected; the request to the upstream server was cancelled")
         return c.body(None, _CLIENT_CLOSED_REQUEST)
-    if response.status_code == _SWITCHING_PROTOCOLS:
-        await response.aclose()
+    try:
+        return await _convert(c, response, method, target, options, deadline)
+    except BaseException:
+        with CancelScope(shield=True):
+            await response.aclose()
+        raise
+
+
+async def _convert(
+    c: Context[Any, Any],
+    response: httpx.Response,
+    method: str,
+    target: Target,
+    options: Options,
+    deadline: float | None,
+) -> Response:
+    """Returns the response to the client.
+
+    Raises:
+        HTTPException: 502 if its status or a field can't be passed on.
+    """
+    status = response.status_code
+    if status == _SWITCHING_PROTOCOLS:
         raise HTTPException(502, "The upstream server switched to another protocol")
     received = [
         (name.decode("latin-1").lower(), value.decode("latin-1"))
@@ -125,11 +146,14 @@ async def pass_on(
     ]
     version = response.http_version.rpartition("/")[2]
     headers = group_lines(select_response_lines(received, version, target, options))
-    is_empty = method == "HEAD" or response.status_code in _WITHOUT_CONTENT
+    is_empty = method == "HEAD" or status in _WITHOUT_CONTENT
     if is_empty:
         await response.aclose()
-        return c.body(None, response.status_code, headers)
-    return c.body(_Download(response, deadline), response.status_code, headers)
+    try:
+        return c.body(None if is_empty else _Download(response, deadline), status, headers)
+    except ValueError as error:
+        _logger.warning("A response of %s can't be passed on: %s", target.url.host, error)
+        raise HTTPException(502, "The response of the upstream server is invalid") from error
 
 
 def select_response_lines(
@@ -182,18 +206,24 @@ async def _send(
         if is_gone or failure is not None:
             group.cancel_scope.cancel()
 
-    async with create_task_group() as group:
-        group.start_soon(watch)
-        try:
-            with _until(deadline):
-                response = await client.send(upstream_request, stream=True, follow_redirects=False)
-        except Exception as error:
-            failure = _as_http_error(error, upstream_request.url)
-        group.cancel_scope.cancel()
-    if failure is not None:
+    try:
+        async with create_task_group() as group:
+            group.start_soon(watch)
+            try:
+                with _until(deadline):
+                    response = await client.send(
+                        upstream_request, stream=True, follow_redirects=False
+                    )
+            except Exception as error:
+                failure = _as_http_error(error, upstream_request.url)
+            group.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+    except BaseException:
         if response is not None:
-            await response.aclose()
-        raise failure
+            with CancelScope(shield=True):
+                await response.aclose()
+        raise
     if response is not None and is_gone:
         await response.aclose()
         return None
