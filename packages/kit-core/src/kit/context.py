@@ -844,6 +844,12 @@ def switching_protocols(c: Context[Any, Any]) -> Response:
     return c.body(None, 101)
 
 
+def note_cancelled(c: Context[Any, Any]) -> None:
+    """Lets cleanups learn of handlers that were cancelled, although the request goes on."""
+    if c._error is None:
+        c._fail(RuntimeError("The handlers were cancelled before they answered"))
+
+
 async def end_request(c: Context[Any, Any], error: BaseException | None) -> None:
     """Runs exits and the tasks of `wait_until`; a cancellation skips the tasks. See `_end`.
 

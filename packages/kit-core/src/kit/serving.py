@@ -13,6 +13,7 @@ from kit._engine.framing import frame
 from kit._engine.handlers import final_response
 from kit._serving.stream import send_body
 from kit._serving.websocket import serve_handshake
+from kit.context import note_cancelled
 from kit.interface import Context, HTTPException, Next
 from kit.web import Request, Response
 from kit.web._body_reader import BodyReader
@@ -75,8 +76,7 @@ async def serve_rest(
         await next()
     except BaseException:
         # The middleware may answer after it has cancelled them, e.g. as they took too long.
-        if c.error is None:
-            own._fail(RuntimeError("The handlers were cancelled before they answered"))
+        note_cancelled(own)
         raise
     status, lines, body = frame(own)
     take_response()

@@ -117,8 +117,8 @@ def asgi_middleware(
     put such middleware around the app, `app = Middleware(app)`.
 
     The scope has the route that handles the request, as Starlette's has: `endpoint`, and `route`
-    with its `path`. If a handler raises an exception that becomes a 500, the middleware
-    gets the response, and then the exception.
+    with its `path`. If a handler raises an exception that becomes a 500, the middleware gets the
+    response, and then the exception. If it answers before the handlers do, they are cancelled.
 
     Args:
         middleware: The class, or a function that returns an ASGI application, called with the
