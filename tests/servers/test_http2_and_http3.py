@@ -75,6 +75,14 @@ PLAIN = {
     "anycorn": ["anycorn", "--bind=127.0.0.1:{port}", "app:app"],
     "anycorn-trio": ["anycorn", "--bind=127.0.0.1:{port}", "--worker-class=trio", "app:app"],
     "hypercorn": ["hypercorn", "--bind=127.0.0.1:{port}", "app:app"],
+    "gunicorn": [
+        "gunicorn",
+        "--worker-class=asgi",
+        "--bind=127.0.0.1:{port}",
+        "--http-protocols=h2,h1",
+        "--http2-cleartext=prior-knowledge",
+        "app:app",
+    ],
     "granian": ["granian", "--interface=asgi", "--http=2", "--port={port}", "app:app"],
 }
 
@@ -132,10 +140,13 @@ def client(served: str) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_requests(client: httpx.Client) -> None:
+def test_requests(client: httpx.Client, request: pytest.FixtureRequest) -> None:
     response = client.get("/users/caf%C3%A9", params={"q": "a b"})
     assert (response.http_version, response.status_code) == ("HTTP/2", 200)
-    assert response.json() == ["café", "a b"]
+    # SPEC: ASGI: the path is decoded. gunicorn 27.0 doesn't decode it in HTTP/2; docs/deployment.md
+    # says so.
+    is_decoded = request.node.callspec.params["served"] != "gunicorn"
+    assert response.json() == ["café" if is_decoded else "caf%C3%A9", "a b"]
     assert client.get("/nowhere").status_code == 404
     assert client.head("/users/7").content == b""
     url, version = client.get("/url").json()
