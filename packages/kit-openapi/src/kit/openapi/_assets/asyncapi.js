@@ -39,9 +39,9 @@ for (const form of document.querySelectorAll("form.console")) {
     const query = new URLSearchParams();
     for (const input of form.querySelectorAll("input[data-place]")) {
       if (input.dataset.place === "path") {
-        values.set(input.name, encodeURIComponent(input.value));
+        values.set(input.dataset.name, encodeURIComponent(input.value));
       } else if (input.value !== "") {
-        query.append(input.name, input.value);
+        query.append(input.dataset.name, input.value);
       }
     }
     const path = form.dataset.address.replace(/\{([^{}]*)\}/g, (all, name) => values.get(name));
