@@ -58,3 +58,20 @@ def test_names_of_parameters_hide_nothing(browser: Any, serve: Callable[..., Any
     browser.open(f"{url}/docs/websockets")
     assert browser.run(CLASH) == "← a/b c"
     assert browser.console() == []
+
+
+UNUSABLE = """
+document.body.dataset.servers = "wss://api.example.com:99999";
+const form = document.querySelector("form.console[data-address='/echo']");
+form.elements.connect.click();
+return [form.querySelector("output").textContent, form.elements.connect.disabled];
+"""
+
+
+def test_a_server_that_is_no_url_is_told(browser: Any, serve: Callable[..., Any]) -> None:
+    url = serve(ROOT / "tests" / "support", "asyncapi_app:app").url
+    browser.open(f"{url}/docs/websockets")
+    status, is_disabled = browser.run(UNUSABLE)
+    assert status.startswith("can't connect: ")
+    assert not is_disabled
+    assert browser.console() == []

@@ -53,7 +53,14 @@ for (const form of document.querySelectorAll("form.console")) {
     if (!form.reportValidity()) {
       return;
     }
-    const opened = new WebSocket(address());
+    let opened;
+    try {
+      opened = new WebSocket(address());
+    } catch (error) {
+      // The URL is invalid, or it is one of ws: and the page one of https:.
+      tell(`can't connect: ${error.message}`);
+      return;
+    }
     opened.binaryType = "arraybuffer";
     socket = opened;
     tell("connecting");
