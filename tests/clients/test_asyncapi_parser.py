@@ -44,7 +44,7 @@ def parse(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any], Any]:
 @pytest.mark.parametrize(
     ("path", "operations"),
     [
-        (ROOT / "tests" / "support" / "asyncapi_app.py", 6),
+        (ROOT / "tests" / "support" / "asyncapi_app.py", 7),
         (ROOT / "examples" / "chat" / "app.py", 2),
     ],
 )

@@ -53,6 +53,15 @@ def add_routes(app: Kit[Any, Any]) -> None:
     @upgrade_websocket(protocols=["shapes.v1"])
     async def shapes(c: Context[Any, Any], ws: WebSocket) -> None: ...
 
+    @app.get("/clash/:message")
+    @upgrade_websocket
+    @typed
+    async def clash(
+        ws: WebSocket, message: str, connect: str, elements: str = "", dataset: str = ""
+    ) -> None:
+        """Has parameters with names that the page's script looks up in its form."""
+        await ws.send(f"{message} {connect}")
+
     @app.get("/echo")
     @upgrade_websocket
     async def echo(c: Context[Any, Any], ws: WebSocket) -> None:

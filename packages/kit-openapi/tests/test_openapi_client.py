@@ -866,6 +866,23 @@ def test_raw_bodies_have_their_media_type(run: Callable[..., Any], tmp_path: Pat
     assert caught.value.status == 415  # the client can't know which one it is
 
 
+SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+@pytest.mark.parametrize("media_type", [SHEET, "application/json-seq", "application/jsonl"])
+def test_media_types_that_only_resemble_forms_and_json(
+    media_type: str, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    app = Kit()
+
+    @app.post("/save")
+    @typed
+    async def save(data: Annotated[bytes, Body(media_type=media_type)]) -> int:
+        return len(data)
+
+    assert served(app, "resembling_client", tmp_path, run)("save", b"abc") == 3
+
+
 def test_tags_are_sent(run: Callable[..., Any], tmp_path: Path) -> None:
     app = Kit()
 

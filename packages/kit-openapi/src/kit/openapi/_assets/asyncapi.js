@@ -39,9 +39,9 @@ for (const form of document.querySelectorAll("form.console")) {
     const query = new URLSearchParams();
     for (const input of form.querySelectorAll("input[data-place]")) {
       if (input.dataset.place === "path") {
-        values.set(input.name, encodeURIComponent(input.value));
+        values.set(input.dataset.name, encodeURIComponent(input.value));
       } else if (input.value !== "") {
-        query.append(input.name, input.value);
+        query.append(input.dataset.name, input.value);
       }
     }
     const path = form.dataset.address.replace(/\{([^{}]*)\}/g, (all, name) => values.get(name));
@@ -53,7 +53,14 @@ for (const form of document.querySelectorAll("form.console")) {
     if (!form.reportValidity()) {
       return;
     }
-    const opened = new WebSocket(address());
+    let opened;
+    try {
+      opened = new WebSocket(address());
+    } catch (error) {
+      // The URL is invalid, or it is one of ws: and the page one of https:.
+      tell(`can't connect: ${error.message}`);
+      return;
+    }
     opened.binaryType = "arraybuffer";
     socket = opened;
     tell("connecting");

@@ -166,9 +166,10 @@ def _write_console(
 
 def _field(place: str, name: str, value: str, *, is_required: bool) -> str:
     required = " required" if is_required else ""
+    # Without a name: a field named `message` or `dataset` would hide what the script looks up.
     return (
         f'<label>{_text(name)} <small>{place}</small> <input data-place="{place}" '
-        f'name="{escape(name)}" value="{escape(value)}"{required} autocomplete="off"></label>'
+        f'data-name="{escape(name)}" value="{escape(value)}"{required} autocomplete="off"></label>'
     )
 
 

@@ -14,9 +14,10 @@ from .._streams import find_item_schema
 
 # A client has no use for what they tell.
 _LEFT_OUT = ("HEAD", "OPTIONS")
-_JSON = re.compile(r"application/(?:[^;+]+\+)?json")
+_JSON = re.compile(r"application/(?:[^;+]+\+)?json(?![^\s;])")
 _TEXT = re.compile(r"text/|application/(?:[^;+]+\+)?xml")
 _MULTIPART = "multipart/form-data"
+_FORM = re.compile(r"(?:application/x-www-form-urlencoded|multipart/form-data)(?![^\s;])")
 _EMPTY = ("204", "205", "304")
 
 BodyKind = Literal["json", "form", "multipart", "raw"]
@@ -186,7 +187,7 @@ def _body(described: Mapping[str, Any] | None) -> Body | None:
         if _JSON.match(media_type):
             return Body("json", media_type, each.get("schema"), required)
     for media_type, each in content.items():
-        if "form" in media_type:
+        if _FORM.match(media_type):
             is_multipart = [*content] == [_MULTIPART]
             kind: BodyKind = "multipart" if is_multipart else "form"
             return Body(kind, media_type, each.get("schema"), required)
