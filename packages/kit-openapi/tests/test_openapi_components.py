@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import attrs
+import msgspec
 import pydantic
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 from msgspec import field as struct_field
 from openapi_spec_validator import validate
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from kit import Context, Kit, Response
 from kit.openapi import build_document, describe, find_operations
@@ -455,3 +456,47 @@ def test_fields_that_are_unions_of_models_and_structs() -> None:
 def test_the_option_is_a_bool(separate: Any) -> None:
     with pytest.raises(TypeError, match="separate_input_output"):
         build_document(Kit(), separate_input_output=separate)
+
+
+def make_part(kind: type) -> dict[str, Any]:
+    """Classes whose names other parts have, too; in each, the field has another type."""
+    inner = msgspec.defstruct("Part", [("value", kind)])
+    model = pydantic.create_model("PartModel", value=(kind, ...))
+    return {
+        f"/{kind.__name__}/struct": inner,
+        f"/{kind.__name__}/structs": Page[inner],  # type: ignore[valid-type]
+        f"/{kind.__name__}/model": model,
+        f"/{kind.__name__}/models": Answer[model],  # type: ignore[valid-type]
+    }
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_names_that_classes_share_do_not_depend_on_the_order_of_routes(separate: bool) -> None:
+    kinds = [*make_part(int).items(), *make_part(str).items()]
+
+    def build_in_order(routes: list[tuple[str, Any]]) -> dict[str, Any]:
+        app = Kit()
+        for path, kind in routes:
+            sends = describe(responses={200: kind})
+            app.post(path, handler, use=[sends, validator("json", kind)])
+        return build_document(app, separate_input_output=separate)
+
+    document, reversed_one = build_in_order(kinds), build_in_order(kinds[::-1])
+    assert reversed_one["components"] == document["components"]
+    assert {path: item["post"]["requestBody"] for path, item in reversed_one["paths"].items()} == {
+        path: item["post"]["requestBody"] for path, item in document["paths"].items()
+    }
+
+
+def test_an_alias_of_models_and_other_types_may_be_used_twice() -> None:
+    alias = TypeAliasType("Result", Item | Answer[int])  # type: ignore[misc]
+    app = Kit()
+    for path, kind in {"/one": list[alias], "/two": dict[str, alias]}.items():  # type: ignore[valid-type]
+        app.get(path, describe(responses={200: kind})(lambda c: c.json({})))
+    paths = build_document(app)["paths"]
+    first, second = (
+        paths[path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        for path in ("/one", "/two")
+    )
+    assert first["items"] == second["additionalProperties"]
+    assert [each["$ref"] for each in first["items"]["anyOf"]] == [REF + "Answer_int", REF + "Item"]

@@ -73,7 +73,7 @@ class Components:
             The schema, with references to the added ones.
         """
         keys: dict[str, str] = {}
-        for name in components:
+        for name in sorted(components):  # the first one of a candidate gets it
             component = _Component(source, name, is_sent)
             keys[name] = component.key
             self._known[component.key] = component

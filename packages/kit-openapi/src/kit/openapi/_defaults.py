@@ -7,9 +7,11 @@ describe them. `find_made_default` finds those that functions make.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import sys
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, NotRequired, Required, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -42,9 +44,10 @@ def find_made_default(factory: Any) -> Any:
 def _is_stable(factory: Any, within: tuple[Any, ...]) -> bool:
     """Returns whether each call returns the same: of built-in types, and of classes with defaults.
 
-    A function such as `uuid4` doesn't, and a document has to.
+    A copy of a value does as well, as typed endpoints make it of a list. A function such as
+    `uuid4` doesn't, and a document has to.
     """
-    if factory in _MAKERS:
+    if factory in _MAKERS or (isinstance(factory, partial) and factory.func is copy.deepcopy):
         return True
     if not isinstance(factory, type) or factory in within or hasattr(factory, "__post_init__"):
         return False

@@ -103,11 +103,13 @@ class MixedUnions:
         return self._untagged and not _is_supported(_unite(members))
 
     def _replace_alias(self, kind: Any, behind: Any) -> Any:
-        if id(kind) in self._known:  # within itself
-            return kind
-        self._known[id(kind)] = kind
+        if kind in self._known:
+            return self._note(self._known[kind])
+        self._known[kind] = kind  # stands for itself within itself
         inner = self._replace(behind)
-        return kind if inner is behind else inner
+        if inner is not behind:
+            self._known[kind] = inner
+        return self._known[kind]
 
     def _replace_class(self, kind: type) -> Any:
         """Returns a copy of a class with other types of its fields, if one of them is replaced."""

@@ -8,6 +8,7 @@ resolved once, in the same way for any order of routes.
 from __future__ import annotations
 
 import copy
+import json
 import sys
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -200,7 +201,8 @@ class Schemas:
                 if usable != indices:
                     indices = usable
                     continue
-                for index in indices:  # only together not: two classes with the same name
+                # Only together not: two classes with the same name. Numbers tell them apart then.
+                for index in sorted(indices, key=self._content):
                     self._describe_together([index])
             return
 
@@ -260,6 +262,11 @@ class Schemas:
             return False
         return True
 
+    def _content(self, index: int) -> str:
+        """Returns the schema of a type as text, to sort types without regard to their routes."""
+        kinds = [self._kinds[index]]
+        return _as_text(msgspec.json.schema_components(kinds, schema_hook=self._of_stranger))
+
     def _note(self, index: int, error: Exception) -> None:
         """Notes that a type can't be described."""
         reason = str(error).partition("\n")[0].rstrip(":")
@@ -293,18 +300,21 @@ class Schemas:
 
     def _describe_models_as(self, indices: list[int], mode: Mode) -> None:
         name: Any = "serialization" if mode.is_sent else "validation"
-        inputs: list[tuple[int, Any, Any]] = []
+        found: list[tuple[str, int, Any]] = []
         generator = self._generator(indices, mode, mode.is_sent)
         for index in indices:
             try:
                 adapter = sys.modules["pydantic"].TypeAdapter(self._asked[index][0])
-                adapter.json_schema(mode=name, schema_generator=generator)
+                alone = adapter.json_schema(mode=name, schema_generator=generator)
             except Exception as error:
                 self._note(index, error)
                 continue
-            inputs.append((index, name, adapter))
-        if not inputs:
+            found.append((_as_text(alone), index, adapter))
+        if not found:
             return
+        # Pydantic numbers generic models of one name, in this order.
+        found.sort(key=lambda each: each[0])
+        inputs = [(index, name, adapter) for _, index, adapter in found]
         schemas, components = _ask_pydantic(inputs, generator)
         added = self._all.add(schemas, components, self._sources, is_sent=mode.is_sent)
         for (index, _, _), schema in zip(inputs, added, strict=True):
@@ -390,6 +400,11 @@ def is_model(kind: Any) -> bool:
         return find_model(kind) is not None
     except Exception:  # a type of msgspec with a model in it
         return False
+
+
+def _as_text(schema: Any) -> str:
+    """Returns a schema as text for comparisons."""
+    return json.dumps(schema, sort_keys=True, default=str)
 
 
 def _ask_pydantic(

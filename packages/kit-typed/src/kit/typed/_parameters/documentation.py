@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Container, Iterator
+from functools import partial
 from importlib import import_module
 from types import UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -227,4 +228,4 @@ def _with_default(default: Any) -> Any:
     is_empty = isinstance(default, (list, dict, set)) and not default
     if is_empty or isinstance(default, (*IMMUTABLE, msgspec.UnsetType)):
         return msgspec.field(default=default)
-    return msgspec.field(default_factory=lambda: copy.deepcopy(default))
+    return msgspec.field(default_factory=partial(copy.deepcopy, default))

@@ -10,6 +10,7 @@ import enum
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn, get_args
 
@@ -119,10 +120,13 @@ class Field:
 
     def create_default(self) -> Any:
         """Returns a default for one request."""
+        return self.default if self.is_immutable else self.default_factory()
+
+    @property
+    def default_factory(self) -> Callable[[], Any]:
+        """What makes its default for each request; the documentation knows copies, too."""
         default = self.default
-        if isinstance(default, Made):
-            return default.factory()
-        return default if self.is_immutable else copy.deepcopy(default)
+        return default.factory if isinstance(default, Made) else partial(copy.deepcopy, default)
 
     def is_like(self, other: Field) -> bool:
         """Returns whether two parameters with the same name are equivalent."""
@@ -138,7 +142,7 @@ class Field:
             return msgspec.field(name=self.key)
         if self.is_immutable:
             return msgspec.field(name=self.key, default=default)
-        return msgspec.field(name=self.key, default_factory=self.create_default)
+        return msgspec.field(name=self.key, default_factory=self.default_factory)
 
 
 class Source:
@@ -361,7 +365,7 @@ def _pydantic_model(target: str, fields: list[Field], signature: Signature) -> A
         if field.default is not REQUIRED and field.is_immutable:
             options["default"] = field.default
         elif field.default is not REQUIRED:
-            options["default_factory"] = field.create_default
+            options["default_factory"] = field.default_factory
         kind = for_pydantic(field.annotation)
         entries[field.attribute] = (kind, pydantic.Field(**options))
     try:
