@@ -22,7 +22,7 @@ from kit.interface import Context, Response
 from kit.interface.metadata import attach
 
 from ._document import Documentation
-from ._serving import UI, RoutingApp, entity_tag
+from ._serving import UI, RoutingApp, entity_tag, find_websocket_pages
 
 _FOREVER = "public, max-age=31536000, immutable"
 _TYPES = {
@@ -179,9 +179,7 @@ class Pages:
 
     def _websocket_link(self, up: str) -> str:
         """Returns a link to the page of `asyncapi`, if the app has one."""
-        from ._asyncapi.page import find_pages
-
-        pages = [] if self._app is None else find_pages(self._app)
+        pages = [] if self._app is None else find_websocket_pages(self._app)
         for page in pages:
             if page.startswith(f"{self._base}/"):
                 folder = posixpath.dirname(f"{self._base}{self._docs}") or "/"

@@ -13,13 +13,13 @@ from urllib.parse import quote
 from anyio import to_thread
 
 from kit.http.conditional import evaluate
-from kit.interface import App, Context, Response
-from kit.interface.metadata import attach, get_facts
+from kit.interface import Context, Response
+from kit.interface.metadata import attach
 
 from .._serving import RoutingApp, entity_tag
 from .document import AsyncDocumentation
 
-__all__ = ("AsyncPage", "find_pages")
+__all__ = ("AsyncPage",)
 
 _TYPES = {
     "asyncapi.css": "text/css; charset=utf-8",
@@ -128,10 +128,3 @@ class AsyncPage:
             "frame-ancestors": "'self'",
         }
         return "; ".join(f"{name} {value}" for name, value in rules.items())
-
-
-def find_pages(app: App) -> list[str]:
-    """Returns the paths of the pages that `asyncapi` registered in an app."""
-    return [
-        route.path for route in app.routes if get_facts(route.handler).others.get("asyncapi_page")
-    ]
