@@ -35,6 +35,36 @@ _PATH = r"/(?:[^{}*:?#]*[^{}*:?#/])?"
 _DOCUMENT_PATH = r"/(?:[^{}*:?#]*[^{}*:?#/])"
 
 
+def check_app(factory: str, app: Any) -> None:
+    """Rejects what is no app.
+
+    Raises:
+        TypeError: If it isn't one.
+    """
+    if isinstance(app, type) or not all(hasattr(app, name) for name in ("routes", "fetch")):
+        raise TypeError(f"{factory}() takes a Kit app first, not {app!r:.100}")
+
+
+def check_schemes(
+    check: OptionChecks, security_schemes: Mapping[str, Mapping[str, Any]] | None
+) -> Mapping[str, Mapping[str, Any]]:
+    """Checks the option `security_schemes`, and returns it.
+
+    Raises:
+        TypeError: If it isn't a mapping from names to Security Scheme Objects.
+        ValueError: If an HTTP scheme isn't a token.
+    """
+    schemes = {} if security_schemes is None else security_schemes
+    if not isinstance(schemes, Mapping):
+        check.wrong_type("security_schemes", schemes, "a mapping from names to schemes")
+    for name, scheme in schemes.items():
+        shown = f"security_schemes[{name!r:.100}]"
+        if not isinstance(scheme, Mapping) or not isinstance(scheme.get("type"), str):
+            check.wrong_type(shown, scheme, "a Security Scheme Object with a type")
+        check_scheme(check, f"{shown}['scheme']", scheme)
+    return schemes
+
+
 def documentation(
     factory: str,
     app: App,
@@ -79,16 +109,8 @@ def documentation(
         ValueError: If an option can't be used.
     """
     check = OptionChecks(factory)
-    if isinstance(app, type) or not all(hasattr(app, name) for name in ("routes", "fetch")):
-        raise TypeError(f"{factory}() takes a Kit app first, not {app!r:.100}")
-    schemes = {} if security_schemes is None else security_schemes
-    if not isinstance(schemes, Mapping):
-        check.wrong_type("security_schemes", schemes, "a mapping from names to schemes")
-    for name, scheme in schemes.items():
-        shown = f"security_schemes[{name!r:.100}]"
-        if not isinstance(scheme, Mapping) or not isinstance(scheme.get("type"), str):
-            check.wrong_type(shown, scheme, "a Security Scheme Object with a type")
-        check_scheme(check, f"{shown}['scheme']", scheme)
+    check_app(factory, app)
+    schemes = check_schemes(check, security_schemes)
     check.choice("version", version, get_args(Version))
     own_servers = _objects(check, "servers", servers, "url", "https://api.example.com")
     for each in own_servers:

@@ -9,22 +9,18 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 from urllib.parse import quote, unquote
 
-from anyio import to_thread
-
 from kit.authoring.options import OptionChecks
-from kit.http.conditional import evaluate
 from kit.interface import App, Codecs, Context, Response, RouterRoute
 from kit.interface.metadata import attach, get_facts
 
 from ._document import AppOperations, Documentation
 from ._options import DEFAULT_INFO, check_assets, check_paths, documentation
 from ._selection import OperationFilter
-from ._serving import UI, RoutingApp, entity_tag
+from ._serving import UI, KeptDocuments, RoutingApp
 from ._versions import Version
 
 __all__ = ("build_document", "documentations", "find_operations", "openapi")
 
-_MOST_PREFIXES = 64
 _log = logging.getLogger("kit.openapi")
 
 
@@ -272,7 +268,8 @@ class _ServedDocument:
     def __init__(self, documented: Documentation, path: str) -> None:
         self._documented = documented
         self._path = path
-        self._bodies: dict[str, tuple[bytes, str]] = {}
+        self._kept = KeptDocuments(self._place)
+        self._is_told = False  # what the document lacks, in the log
 
         async def openapi_document(c: Context[Any, Any]) -> Response:
             return await self._answer(c)
@@ -296,31 +293,18 @@ class _ServedDocument:
         return self.handler(c)
 
     async def _answer(self, c: Context[Any, Any]) -> Response:
-        prefix = find_prefix(c, self._documented.base_path, self._path)
-        found = self._bodies.get(prefix)
-        if found is None:
-            # In a thread: a large app takes a while, once.
-            found = await to_thread.run_sync(self._made, prefix)
-            # A prefix with parameters depends on the client's request.
-            if len(self._bodies) < _MOST_PREFIXES:
-                self._bodies[prefix] = found
-        body, etag = found
-        headers = {"etag": etag, "cache-control": "no-cache"}
-        if evaluate(c.req.method, c.req.header, etag=etag) == 304:
-            return c.body(None, 304, headers)
-        return c.body(body, 200, {**headers, "content-type": "application/json"})
+        return await self._kept.respond(c, find_prefix(c, self._documented.base_path, self._path))
 
-    def _made(self, prefix: str) -> tuple[bytes, str]:
-        import msgspec  # here, since it isn't needed at startup
-
+    def _place(self, prefix: str) -> Mapping[str, Any]:
+        """Returns the document as it is below a prefix."""
         document = self._documented.document()
-        if not self._bodies:
+        if not self._is_told:
+            self._is_told = True
             for note in self._documented.undescribed:
                 _log.warning("The document %s accepts any value: %s", self._path, note)
         if prefix and not self._documented.servers:
-            document = {**document, "servers": [{"url": prefix}]}
-        body = msgspec.json.encode(document)
-        return body, entity_tag(body)
+            return {**document, "servers": [{"url": prefix}]}
+        return document
 
 
 def find_prefix(c: Context[Any, Any], base_path: str, path: str) -> str:

@@ -7,21 +7,16 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from anyio import to_thread
-
 from kit.authoring.options import OptionChecks
-from kit.http.conditional import evaluate
 from kit.interface import App, Context, Response
 from kit.interface.metadata import attach, get_facts
 
-from .._describe import check_scheme
-from .._options import DEFAULT_INFO, check_paths
-from .._serving import RoutingApp, entity_tag
+from .._options import DEFAULT_INFO, check_app, check_paths, check_schemes
+from .._serving import KeptDocuments, RoutingApp
 from .document import AsyncDocumentation
 
 __all__ = ("async_documentations", "asyncapi", "build_asyncapi")
 
-_MOST_SERVERS = 64
 _INFO = ("title", "version", "description", "termsOfService", "contact", "license", "tags")
 _PROTOCOLS = {"ws": "http", "wss": "https"}
 
@@ -138,15 +133,8 @@ def async_documentation(
         ValueError: If an option can't be used.
     """
     check = OptionChecks(factory)
-    if isinstance(app, type) or not all(hasattr(app, name) for name in ("routes", "fetch")):
-        raise TypeError(f"{factory}() takes a Kit app first, not {app!r:.100}")
-    schemes = {} if security_schemes is None else security_schemes
-    if not isinstance(schemes, Mapping):
-        check.wrong_type("security_schemes", schemes, "a mapping from names to schemes")
-    for name, scheme in schemes.items():
-        if not isinstance(scheme, Mapping) or not isinstance(scheme.get("type"), str):
-            check.wrong_type(f"security_schemes[{name!r:.100}]", scheme, "a mapping with a `type`")
-        check_scheme(check, f"security_schemes[{name!r:.100}]['scheme']", scheme)
+    check_app(factory, app)
+    schemes = check_schemes(check, security_schemes)
     return AsyncDocumentation(
         app,
         info=_info(check, info),
@@ -198,7 +186,7 @@ class _ServedDocument:
 
     def __init__(self, documented: AsyncDocumentation) -> None:
         self._documented = documented
-        self._bodies: dict[tuple[str, str], tuple[bytes, str]] = {}
+        self._kept = KeptDocuments(self._place)
         self.path = ""
 
         async def asyncapi_document(c: Context[Any, Any]) -> Response:
@@ -209,33 +197,20 @@ class _ServedDocument:
         )
 
     async def _respond(self, c: Context[Any, Any]) -> Response:
-        server = find_server(c, self.path)
-        found = self._bodies.get(server)
-        if found is None:
-            # In a thread: a large app takes a while, once.
-            found = await to_thread.run_sync(self._encode, *server)
-            # APPSEC: clients choose the host.
-            if len(self._bodies) < _MOST_SERVERS:
-                self._bodies[server] = found
-        body, etag = found
-        headers = {"etag": etag, "cache-control": "no-cache"}
-        if evaluate(c.req.method, c.req.header, etag=etag) == 304:
-            return c.body(None, 304, headers)
-        return c.body(body, 200, {**headers, "content-type": "application/json"})
+        return await self._kept.respond(c, find_server(c, self.path))
 
-    def _encode(self, origin: str, prefix: str) -> tuple[bytes, str]:
-        import msgspec  # here, since it isn't needed at startup
-
+    def _place(self, server: tuple[str, str]) -> Mapping[str, Any]:
+        """Returns the document as it is for a server: its origin, and the prefix of the app."""
         document = self._documented.document()
-        if "servers" not in document:
-            protocol, _, host = origin.partition("://")
-            server = {"host": host, "protocol": "wss" if protocol == "https" else "ws"}
-            if prefix:
-                server["pathname"] = prefix
-            first = {name: document[name] for name in ("asyncapi", "info", "defaultContentType")}
-            document = {**first, "servers": {"default": server}, **document}
-        body = msgspec.json.encode(document)
-        return body, entity_tag(body)
+        if "servers" in document:
+            return document
+        origin, prefix = server
+        protocol, _, host = origin.partition("://")
+        described = {"host": host, "protocol": "wss" if protocol == "https" else "ws"}
+        if prefix:
+            described["pathname"] = prefix
+        first = {name: document[name] for name in ("asyncapi", "info", "defaultContentType")}
+        return {**first, "servers": {"default": described}, **document}
 
 
 def find_server(c: Context[Any, Any], path: str) -> tuple[str, str]:
