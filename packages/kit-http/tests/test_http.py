@@ -31,6 +31,7 @@ def test_modules() -> None:
         "methods",
         "origins",
         "paths",
+        "secure_uris",
         "server_sent_events",
         "vary",
     ]
