@@ -259,6 +259,7 @@ def site(folder: Path) -> dict[Path, Site]:
     return {path.relative_to(built): Site(path) for path in built.rglob("*.html") if path.is_file()}
 
 
+@pytest.mark.once
 def test_site_is_whole(site: dict[Path, Site]) -> None:
     for page in PAGES:
         name = Path(page).relative_to("docs").with_suffix("")
@@ -281,6 +282,7 @@ def test_site_is_whole(site: dict[Path, Site]) -> None:
     assert {each for each in dead if each[1] not in ("#", "#__skip")} == set()
 
 
+@pytest.mark.once
 def test_reference_has_all_public_names(site: dict[Path, Site]) -> None:
     pages = [built for path, built in site.items() if path.parts[0] == "reference"]
     shown = {anchor.rpartition(".")[2] for built in pages for anchor in built.ids}
@@ -292,6 +294,7 @@ def test_reference_has_all_public_names(site: dict[Path, Site]) -> None:
         assert names - shown - OF_OTHERS == set(), name
 
 
+@pytest.mark.once
 def test_site_has_all_changelogs(folder: Path, site: dict[Path, Site]) -> None:
     shown = site[Path("changelog/index.html")]
     assert {*PACKAGES} <= shown.ids
@@ -299,6 +302,7 @@ def test_site_has_all_changelogs(folder: Path, site: dict[Path, Site]) -> None:
     assert "## [Unreleased]" not in (folder / "site/changelog/index.html").read_text()
 
 
+@pytest.mark.once
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 @pytest.mark.usefixtures("site")
 def test_search_finds_the_right_page_first(folder: Path) -> None:
