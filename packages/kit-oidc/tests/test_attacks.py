@@ -404,3 +404,35 @@ def test_whatever_a_client_sends_logs_nobody_in(query: dict[str, str], token: st
                 assert (await client.get("/me")).status == 401
 
     anyio.run(main)
+
+
+@pytest.mark.parametrize(
+    "stricter",
+    [
+        {"name": "staff", "required_claims": {"hd": "example.com"}},
+        {"name": "staff"},
+        {"required_claims": {"hd": "example.com"}},
+    ],
+)
+async def test_a_login_for_everybody_at_the_guard_of_a_stricter_one(stricter: Any) -> None:
+    """Both are the same client of the same provider, and each has its own conditions."""
+    client_options: Any = {"issuer": "https://id.example", "client_id": "a", "client_secret": "a"}
+    public = oidc(**client_options)
+    staff = oidc(**client_options, **stricter)
+    app = Kit()
+    app.use(session(store=MemoryStore()))
+    public.register(app, "/auth/public")
+    staff.register(app, "/auth/staff")
+    app.get("/public", public.required, lambda c: c.text(c.get("user").claims["sid"]))
+    app.get("/staff", staff.required, lambda c: c.text("in"))
+    with TestProvider(public) as provider, TestProvider(staff):
+        async with new_client(app) as client:
+            await provider.log_in(client, {"sub": "eve"}, path="/auth/public/login")
+            sid = await (await client.get("/public")).text()
+            assert (await client.get("/staff")).status == 401
+            # The provider knows one address for logouts, for all logins of the client.
+            form = {"logout_token": provider.logout_token(sid=sid)}
+            assert (await client.post("/auth/staff/backchannel-logout", form=form)).status == 200
+            assert (await client.get("/public")).status == 401
+            again = await client.post("/auth/public/backchannel-logout", form=form)
+            assert again.status == 400

@@ -95,7 +95,8 @@ async def show_error(settings: Settings, error: LoginError, c: Context[Any, Any]
 
 def login_key(settings: Settings, sid: str) -> str:
     """Returns the login that sessions are found by, for a session of the provider."""
-    return f"{settings.key} {sid}"
+    # All logins of a client, since the provider ends the session for the client.
+    return f"{settings.client.key_at(settings.provider.issuer)} {sid}"
 
 
 def _login_of(settings: Settings, record: LoginRecord) -> str | None:

@@ -110,7 +110,7 @@ async def _revoke(settings: Settings, store: SessionStore, claims: Mapping[str, 
         LoginError: If the token was used before.
         SessionStoreError: If the store can't be reached.
     """
-    name = f"kit.oidc.jti {settings.key} {claims['jti']}"
+    name = f"kit.oidc.jti {login_key(settings, claims['jti'])}"
     key = sha256(name.encode()).hexdigest()
     ends_at = max(float(claims["exp"]), time.time()) + settings.leeway_s + 1
     if not await store.insert(key, SessionRecord(b"{}", 1, time.time(), ends_at)):
