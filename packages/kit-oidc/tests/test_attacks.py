@@ -369,15 +369,21 @@ async def test_sessions_in_cookies_are_refused() -> None:
     assert all("in a store" in each for each in seen)
 
 
-async def test_host_header(open_site: Any) -> None:
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [("https://books.example", "https://books.example"), (None, "http://evil.example")],
+)
+async def test_host_header(origin: str | None, expected: str) -> None:
     """With `origin`, a forged Host has no influence on where the provider sends the code."""
-    async with open_site(origin="https://books.example") as site:
-        location = await site.start()
-        asked = parse_qs(urlsplit(location).query)
-        assert asked["redirect_uri"] == ["https://books.example/auth/callback"]
-        forged = await site.get("/auth/login", host="evil.example")
-        asked = parse_qs(urlsplit(forged.headers["location"]).query)
-        assert asked["redirect_uri"] == ["https://books.example/auth/callback"]
+    login = oidc(issuer="https://id.example", client_id="a", client_secret="a", origin=origin)
+    app = Kit()
+    app.use(session(store=MemoryStore()))
+    login.register(app)
+    with TestProvider(login):
+        async with new_client(app, base_url="http://evil.example") as client:
+            location = (await client.get("/auth/login")).headers["location"]
+    asked = parse_qs(urlsplit(location).query)
+    assert asked["redirect_uri"] == [f"{expected}/auth/callback"]
 
 
 TEXTS = st.text(max_size=40) | st.sampled_from(
@@ -525,3 +531,21 @@ async def test_secrets_in_the_variables_of_a_traceback() -> None:
     assert "Tokens(" in text
     assert "Client(" in text
     assert "secret-of" not in text
+
+
+async def test_a_cache_keeps_no_page_of_the_callback(open_site: Any) -> None:
+    """Its address has a code, also if the app makes the page."""
+
+    def show(error: Any, c: Context) -> Response:
+        return c.text("failed", 404)
+
+    def refuse(user: User, c: Context) -> Response:
+        return c.text("refused", 404, {"Cache-Control": "private, no-store"})
+
+    async with open_site(on_error=show, on_login=refuse) as site:
+        failed = await site.get("/auth/callback?code=a&state=b")
+        assert failed.headers["cache-control"] == "no-store"
+        assert failed.headers["referrer-policy"] == "no-referrer"
+        refused = await site.log_in()
+        assert refused.headers["cache-control"] == "private, no-store"
+        assert refused.headers["referrer-policy"] == "no-referrer"

@@ -60,7 +60,7 @@ async def complete_login(settings: Settings, c: Context[Any, Any]) -> Response:
             refusal = await call(settings.on_login, record.user, c)
             check_answer("on_login", refusal, "None or a response", may_respond=True)
             if is_response(refusal):
-                return refusal
+                return _protect(refusal)
             if refusal is not None:
                 raise TypeError(
                     f"on_login returned {type(refusal).__name__}: return None to let the user in, "
@@ -88,9 +88,16 @@ async def show_error(settings: Settings, error: LoginError, c: Context[Any, Any]
                 f"on_error returned {type(response).__name__}, expected a response: "
                 "return c.text(error.message, error.status)"
             )
-        return response
-    headers = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
-    return c.text(error.message, error.status, headers)
+        return _protect(response)
+    return _protect(c.text(error.message, error.status))
+
+
+def _protect(response: Response) -> Response:
+    """Keeps the address of the callback, with the code, out of caches and Referer headers."""
+    for name, value in (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer")):
+        if not response.headers.has(name):
+            response.headers.set(name, value)
+    return response
 
 
 def login_key(settings: Settings, sid: str) -> str:
