@@ -239,3 +239,22 @@ async def test_protected_resource_without_a_path() -> None:
             "authorization_servers",
             "bearer_methods_supported",
         }
+
+
+async def test_protected_resource_with_a_slash_at_the_end() -> None:
+    app = Kit()
+    resource = "https://books.example/mcp/"
+    guard = protected_resource(app, resource=resource, issuer=ISSUER)
+    app.get("/mcp/", guard, lambda c: c.text("in"))
+    async with new_client(app) as client:
+        challenge = (await client.get("/mcp/")).headers["www-authenticate"]
+        path = "/.well-known/oauth-protected-resource/mcp/"
+        assert challenge == f'Bearer resource_metadata="https://books.example{path}"'
+        assert (await (await client.get(path)).json())["resource"] == resource
+
+
+@pytest.mark.parametrize("scope", ["x\u00a0books:write", "x\tbooks:write", "x\u2028books:write"])
+async def test_a_scope_behind_another_kind_of_space(scope: str) -> None:
+    api = Api()
+    token = api.provider.access_token(AUDIENCE, scope=scope)
+    assert (await api.get(token, "/api/books")).status == 403

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from typing import Any
 from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit import Context, Kit, Response
-from kit.oidc import logins, oidc
+from kit.oidc import User, logins, oidc
 from kit.oidc.testing import TestProvider
 from kit.session import get_session, session
 from kit.session.stores import MemoryStore
@@ -368,15 +369,21 @@ async def test_sessions_in_cookies_are_refused() -> None:
     assert all("in a store" in each for each in seen)
 
 
-async def test_host_header(open_site: Any) -> None:
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [("https://books.example", "https://books.example"), (None, "http://evil.example")],
+)
+async def test_host_header(origin: str | None, expected: str) -> None:
     """With `origin`, a forged Host has no influence on where the provider sends the code."""
-    async with open_site(origin="https://books.example") as site:
-        location = await site.start()
-        asked = parse_qs(urlsplit(location).query)
-        assert asked["redirect_uri"] == ["https://books.example/auth/callback"]
-        forged = await site.get("/auth/login", host="evil.example")
-        asked = parse_qs(urlsplit(forged.headers["location"]).query)
-        assert asked["redirect_uri"] == ["https://books.example/auth/callback"]
+    login = oidc(issuer="https://id.example", client_id="a", client_secret="a", origin=origin)
+    app = Kit()
+    app.use(session(store=MemoryStore()))
+    login.register(app)
+    with TestProvider(login):
+        async with new_client(app, base_url="http://evil.example") as client:
+            location = (await client.get("/auth/login")).headers["location"]
+    asked = parse_qs(urlsplit(location).query)
+    assert asked["redirect_uri"] == [f"{expected}/auth/callback"]
 
 
 TEXTS = st.text(max_size=40) | st.sampled_from(
@@ -404,3 +411,141 @@ def test_whatever_a_client_sends_logs_nobody_in(query: dict[str, str], token: st
                 assert (await client.get("/me")).status == 401
 
     anyio.run(main)
+
+
+@pytest.mark.parametrize(
+    "stricter",
+    [
+        {"name": "staff", "required_claims": {"hd": "example.com"}},
+        {"name": "staff"},
+        {"required_claims": {"hd": "example.com"}},
+    ],
+)
+async def test_a_login_for_everybody_at_the_guard_of_a_stricter_one(stricter: Any) -> None:
+    """Both are the same client of the same provider, and each has its own conditions."""
+    client_options: Any = {"issuer": "https://id.example", "client_id": "a", "client_secret": "a"}
+    public = oidc(**client_options)
+    staff = oidc(**client_options, **stricter)
+    app = Kit()
+    app.use(session(store=MemoryStore()))
+    public.register(app, "/auth/public")
+    staff.register(app, "/auth/staff")
+    app.get("/public", public.required, lambda c: c.text(c.get("user").claims["sid"]))
+    app.get("/staff", staff.required, lambda c: c.text("in"))
+    with TestProvider(public) as provider, TestProvider(staff):
+        async with new_client(app) as client:
+            await provider.log_in(client, {"sub": "eve"}, path="/auth/public/login")
+            sid = await (await client.get("/public")).text()
+            assert (await client.get("/staff")).status == 401
+            # The provider knows one address for logouts, for all logins of the client.
+            form = {"logout_token": provider.logout_token(sid=sid)}
+            assert (await client.post("/auth/staff/backchannel-logout", form=form)).status == 200
+            assert (await client.get("/public")).status == 401
+            again = await client.post("/auth/public/backchannel-logout", form=form)
+            assert again.status == 400
+
+
+async def test_endless_redirects_by_prompt_none(open_site: Any) -> None:
+    """A guard asks the user, since the provider would only send the browser back."""
+    async with open_site(prompt="none") as site:
+        page = {"accept": "text/html"}
+        silent = parse_qs(urlsplit(await site.start("/auth/login?return_to=/me")).query)
+        assert silent["prompt"] == ["none"]
+        query = {
+            "error": "login_required",
+            "state": silent["state"][0],
+            "iss": "https://id.example",
+        }
+        back = await site.client.get("/auth/callback", query=query)
+        assert (back.status, back.headers["location"]) == (303, "/me")
+        asked = parse_qs(urlsplit((await site.get("/me", **page)).headers["location"]).query)
+        assert "prompt" not in asked
+
+
+async def test_a_cache_keeps_no_redirect_of_a_logout(site: Any) -> None:
+    await site.log_in()
+    left = await site.client.post("/auth/logout", headers=OWN)
+    state = parse_qs(urlsplit(left.headers["location"]).query)["state"][0]
+    back = await site.get(f"/auth/logged-out?state={state}")
+    nobody = await site.client.post("/auth/logout", headers=OWN)
+    for response in (left, back, nobody):
+        assert (response.status, response.headers["cache-control"]) == (303, "no-store")
+
+
+@pytest.mark.parametrize("aud", [[["books"], "books"], [{}, "books"], ["books", None]])
+async def test_audiences_that_are_no_text(site: Any, aud: Any) -> None:
+    site.provider.faults.id_token = lambda claims: {**claims, "aud": aud, "azp": "books"}
+    assert (await site.log_in()).status == 502
+    form = {"logout_token": site.provider.logout_token(sub="ann", aud=aud)}
+    assert (await site.client.post("/auth/backchannel-logout", form=form)).status == 400
+
+
+async def test_auth_time_that_is_no_number(site: Any) -> None:
+    """A session with it could be read no more."""
+    site.provider.faults.id_token = lambda claims: {**claims, "auth_time": True}
+    assert (await site.log_in()).status == 303
+    assert await site.who() == "ann"
+
+
+async def test_auth_time_in_the_future(open_site: Any) -> None:
+    async with open_site(max_age=60) as site:
+        site.provider.faults.id_token = lambda claims: {**claims, "auth_time": 4_000_000_000}
+        assert (await site.log_in()).status == 502
+
+
+async def test_secrets_in_the_variables_of_a_traceback() -> None:
+    """Error pages and reports of errors show their reprs."""
+
+    def fail(user: User, c: Context) -> None:
+        raise ZeroDivisionError
+
+    login = oidc(
+        issuer="https://id.example",
+        client_id="a",
+        client_secret="secret-of-client",
+        userinfo=False,
+        on_login=fail,
+    )
+    app = Kit()
+    app.use(session(store=MemoryStore()))
+    login.register(app)
+    shown: list[str] = []
+
+    @app.on_error
+    def show(error: Exception, c: Context) -> Response:
+        trace = traceback.TracebackException.from_exception(error, capture_locals=True)
+        shown.extend(trace.format())
+        return c.text("error", 500)
+
+    with TestProvider(login) as provider:
+        secrets = {name: f"secret-of-{name}" for name in ("access_token", "refresh_token")}
+        provider.client_secret = "secret-of-client"
+        provider.faults.token_response = secrets
+        provider.faults.id_token = lambda claims: {
+            name: value for name, value in claims.items() if name != "at_hash"
+        }
+        async with new_client(app) as client:
+            await provider.log_in(client)
+    text = "".join(shown)
+    assert "ZeroDivisionError" in text
+    assert "Tokens(" in text
+    assert "Client(" in text
+    assert "secret-of" not in text
+
+
+async def test_a_cache_keeps_no_page_of_the_callback(open_site: Any) -> None:
+    """Its address has a code, also if the app makes the page."""
+
+    def show(error: Any, c: Context) -> Response:
+        return c.text("failed", 404)
+
+    def refuse(user: User, c: Context) -> Response:
+        return c.text("refused", 404, {"Cache-Control": "private, no-store"})
+
+    async with open_site(on_error=show, on_login=refuse) as site:
+        failed = await site.get("/auth/callback?code=a&state=b")
+        assert failed.headers["cache-control"] == "no-store"
+        assert failed.headers["referrer-policy"] == "no-referrer"
+        refused = await site.log_in()
+        assert refused.headers["cache-control"] == "private, no-store"
+        assert refused.headers["referrer-policy"] == "no-referrer"

@@ -244,4 +244,6 @@ def _read(claims: Mapping[str, Any]) -> AccessToken:
     sub, client_id, scope = claims["sub"], claims["client_id"], claims.get("scope", "")
     if not all(isinstance(each, str) for each in (sub, client_id, scope)):
         raise JwtError("sub, client_id or scope of the token is not a str")
-    return AccessToken(sub, client_id, frozenset(scope.split()), dict(claims))
+    # SPEC: RFC 6749 section 3.3: only U+0020 separates scopes, not whatever Unicode calls a space.
+    scopes = frozenset(each for each in scope.split(" ") if each)
+    return AccessToken(sub, client_id, scopes, dict(claims))

@@ -49,6 +49,10 @@ class Attempt(msgspec.Struct, frozen=True, omit_defaults=True):
     acr_values: tuple[str, ...] = ()
     is_silent: bool = False
 
+    def __repr__(self) -> str:
+        # APPSEC: a repr ends up in logs and in error pages.
+        return f"Attempt(client={self.client!r}, return_to={self.return_to!r}, at={self.at!r})"
+
     @property
     def challenge(self) -> str:
         """The challenge for the verifier (RFC 7636, section 4.2)."""

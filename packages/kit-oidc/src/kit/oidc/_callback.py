@@ -14,14 +14,14 @@ from kit.session import get_session
 
 from ._attempts import Attempt, take_attempt
 from ._errors import SILENT_FAILURES, LoginError
-from ._id_token import Expected
+from ._id_token import Expected, is_number
 from ._metadata import ProviderMetadata
 from ._session_logins import raise_unavailable, require_store, save_login
 from ._settings import Settings
 from ._tokens import request_tokens
 from ._user import LoginRecord
 
-__all__ = ("complete_login", "login_key", "show_error")
+__all__ = ("complete_login", "leave", "login_key", "show_error")
 
 _logger = logging.getLogger("kit.oidc")
 
@@ -49,7 +49,7 @@ async def complete_login(settings: Settings, c: Context[Any, Any]) -> Response:
         error = parameters.get("error")
         if error is not None:
             if attempt.is_silent and error in SILENT_FAILURES:
-                return _leave(c, attempt.return_to)
+                return leave(c, attempt.return_to)
             description = parameters.get("error_description", "")
             raise LoginError(error, f"the provider reported {error!r:.50}: {description!r:.200}")
         code = parameters.get("code")
@@ -60,7 +60,7 @@ async def complete_login(settings: Settings, c: Context[Any, Any]) -> Response:
             refusal = await call(settings.on_login, record.user, c)
             check_answer("on_login", refusal, "None or a response", may_respond=True)
             if is_response(refusal):
-                return refusal
+                return _protect(refusal)
             if refusal is not None:
                 raise TypeError(
                     f"on_login returned {type(refusal).__name__}: return None to let the user in, "
@@ -71,7 +71,7 @@ async def complete_login(settings: Settings, c: Context[Any, Any]) -> Response:
     # APPSEC: a new id, so that one from before the login is worth nothing (session fixation).
     session.rotate(user=record.user.id, login=_login_of(settings, record))
     save_login(session, record)
-    return _leave(c, attempt.return_to)
+    return leave(c, attempt.return_to)
 
 
 async def show_error(settings: Settings, error: LoginError, c: Context[Any, Any]) -> Response:
@@ -88,14 +88,22 @@ async def show_error(settings: Settings, error: LoginError, c: Context[Any, Any]
                 f"on_error returned {type(response).__name__}, expected a response: "
                 "return c.text(error.message, error.status)"
             )
-        return response
-    headers = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
-    return c.text(error.message, error.status, headers)
+        return _protect(response)
+    return _protect(c.text(error.message, error.status))
+
+
+def _protect(response: Response) -> Response:
+    """Keeps the address of the callback, with the code, out of caches and Referer headers."""
+    for name, value in (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer")):
+        if not response.headers.has(name):
+            response.headers.set(name, value)
+    return response
 
 
 def login_key(settings: Settings, sid: str) -> str:
     """Returns the login that sessions are found by, for a session of the provider."""
-    return f"{settings.key} {sid}"
+    # All logins of a client, since the provider ends the session for the client.
+    return f"{settings.client.key_at(settings.provider.issuer)} {sid}"
 
 
 def _login_of(settings: Settings, record: LoginRecord) -> str | None:
@@ -160,12 +168,13 @@ async def _redeem(
         user=identity.user,
         tokens=tokens,
         nonce=attempt.nonce if provider.has_nonce else None,
-        auth_time=auth_time if isinstance(auth_time, (int, float)) else None,
+        auth_time=auth_time if is_number(auth_time) else None,
         acr=acr if isinstance(acr, str) else None,
     )
 
 
-def _leave(c: Context[Any, Any], path: str) -> Response:
-    response = c.redirect(path, 303)
+def leave(c: Context[Any, Any], location: str) -> Response:
+    """Returns the redirect after a login or a logout, which no cache may keep."""
+    response = c.redirect(location, 303)
     response.headers.set("Cache-Control", "no-store")
     return response

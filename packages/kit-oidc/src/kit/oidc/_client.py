@@ -43,6 +43,10 @@ class Client(NamedTuple):
     key_alg: Any
     method: AuthMethod | None
 
+    def __repr__(self) -> str:
+        # APPSEC: a repr ends up in logs and in error pages.
+        return f"Client(id={self.id!r}, method={self.method!r})"
+
     def key_at(self, issuer: str) -> str:
         """Returns a text that identifies the client among those of all providers."""
         return sha256(f"{issuer} {self.id}".encode()).hexdigest()[:32]

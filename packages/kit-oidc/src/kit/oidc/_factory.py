@@ -281,7 +281,15 @@ def make_openid_login(
         tenants=tenants,
         asserts_to_endpoint=asserts_to_endpoint,
     )
-    settings = check_settings(check, provider, client, scopes=scopes, leeway=leeway, **options)
+    settings = check_settings(
+        check,
+        provider,
+        client,
+        scopes=scopes,
+        leeway=leeway,
+        accepts=(sorted((required_claims or {}).items()), sorted(tenants or ())),
+        **options,
+    )
     return Login(settings)
 
 

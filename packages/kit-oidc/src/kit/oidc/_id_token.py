@@ -9,14 +9,14 @@ from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from hashlib import sha256, sha384, sha512, shake_256
 from hmac import compare_digest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from kit.jwk import JwksUnavailableError, KeySource
 from kit.jwt import AsymmetricAlgorithm, JwtError, VerifyOptions, decode_header
 
 from ._errors import LoginError, ProviderError
 
-__all__ = ("Expected", "IdTokens", "invalid")
+__all__ = ("Expected", "IdTokens", "invalid", "is_number")
 
 _REQUIRED = ("iss", "sub", "aud", "exp", "iat")
 _HASHES: Mapping[str, Callable[[bytes], Any]] = {"256": sha256, "384": sha384, "512": sha512}
@@ -43,6 +43,11 @@ class Expected(NamedTuple):
 def invalid(detail: str) -> LoginError:
     """Returns the error for a token that can't be trusted."""
     return LoginError("invalid_token", detail)
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Returns whether the value of a claim is a number; True and False are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 class IdTokens:
@@ -160,7 +165,7 @@ class IdTokens:
     def _check_audience(self, claims: Mapping[str, Any]) -> None:
         audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
         for each in audiences:
-            if each not in self._audiences:
+            if not isinstance(each, str) or each not in self._audiences:
                 raise invalid(f"the token is also for the audience {each!r:.100}")
         if len(audiences) > 1 and "azp" not in claims:
             raise invalid("the token has several audiences, and no azp")
@@ -184,8 +189,10 @@ class IdTokens:
     def _check_authentication(self, claims: Mapping[str, Any], expected: Expected) -> None:
         if expected.max_age_s is not None:
             at = claims.get("auth_time")
-            if isinstance(at, bool) or not isinstance(at, (int, float)):
+            if not is_number(at):
                 raise invalid("the ID token has no auth_time, which max_age asks for")
+            if at > time.time() + self._leeway_s:
+                raise invalid("the auth_time of the ID token is in the future")
             if time.time() - at > expected.max_age_s + self._leeway_s:
                 raise invalid("the user was authenticated longer ago than max_age allows")
         if expected.acr_values and claims.get("acr") not in expected.acr_values:

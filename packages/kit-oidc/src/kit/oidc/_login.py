@@ -297,6 +297,9 @@ class Login(Generic[UserT]):
         if not is_navigation(c):
             raise HTTPException(401, "Unauthorized", headers=await challenge(c))
         options: dict[str, Any] = {"return_to": own_path(c)}
+        if self._settings.prompt == "none":
+            # Without a login, the browser returns here, and would be sent away again and again.
+            options["prompt"] = None
         if max_age is not None:
             options["max_age"] = max_age
         if acr:

@@ -17,7 +17,7 @@ from kit.interface import Context, Response
 from kit.session import SessionStoreError, get_session, revoke_login, revoke_sessions
 from kit.session.stores import SessionRecord, SessionStore
 
-from ._callback import login_key
+from ._callback import leave, login_key
 from ._errors import LoginError, ProviderError
 from ._id_token import invalid
 from ._provider import OpenIDProvider
@@ -53,7 +53,7 @@ async def log_out(settings: Settings, c: Context[Any, Any], return_uri: str) -> 
         except ProviderError as error:
             _logger.warning("A user is logged out only here, not at the provider: %s", error)
     if record is None or endpoint is None:
-        return c.redirect(settings.after_logout, 303)
+        return leave(c, settings.after_logout)
     state = token_urlsafe(16)
     session[_STATE] = state
     parameters = {
@@ -64,7 +64,7 @@ async def log_out(settings: Settings, c: Context[Any, Any], return_uri: str) -> 
     if record.tokens.id_token is not None:
         parameters["id_token_hint"] = record.tokens.id_token
     mark = "&" if "?" in endpoint else "?"
-    return c.redirect(f"{endpoint}{mark}{urlencode(parameters)}", 303)
+    return leave(c, f"{endpoint}{mark}{urlencode(parameters)}")
 
 
 async def complete_logout(settings: Settings, c: Context[Any, Any]) -> Response:
@@ -74,7 +74,7 @@ async def complete_logout(settings: Settings, c: Context[Any, Any]) -> Response:
     if state is None or c.req.queries("state") != [state]:
         return c.text("This logout was not started in this browser", 400, _NO_STORE)
     del session[_STATE]
-    return c.redirect(settings.after_logout, 303)
+    return leave(c, settings.after_logout)
 
 
 async def end_by_provider(settings: Settings, c: Context[Any, Any]) -> Response:
@@ -110,7 +110,7 @@ async def _revoke(settings: Settings, store: SessionStore, claims: Mapping[str, 
         LoginError: If the token was used before.
         SessionStoreError: If the store can't be reached.
     """
-    name = f"kit.oidc.jti {settings.key} {claims['jti']}"
+    name = f"kit.oidc.jti {login_key(settings, claims['jti'])}"
     key = sha256(name.encode()).hexdigest()
     ends_at = max(float(claims["exp"]), time.time()) + settings.leeway_s + 1
     if not await store.insert(key, SessionRecord(b"{}", 1, time.time(), ends_at)):

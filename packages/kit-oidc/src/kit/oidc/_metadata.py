@@ -118,6 +118,12 @@ class Discovery(Generic[M]):
                 found = await self._refresh()
             return found
 
+    def _is_accepted(self, endpoint: str) -> bool:
+        # APPSEC: only an issuer on this machine may name http addresses on it, or another issuer
+        # could reach what listens there (server-side request forgery).
+        is_local = self._issuer.startswith("http:")
+        return is_secure_uri(endpoint) and (is_local or endpoint.startswith("https:"))
+
     def _until(self, most_s: float) -> M | None:
         return self._found if time.monotonic() - self._found_at < most_s else None
 
@@ -152,7 +158,7 @@ class Discovery(Generic[M]):
                     "wrong_issuer",
                 )
             for endpoint in found.endpoints:
-                if endpoint is not None and not is_secure_uri(endpoint):
+                if endpoint is not None and not self._is_accepted(endpoint):
                     raise ProviderError(
                         f"{answer.url} has the address {endpoint!r:.200}, expected https"
                     )

@@ -75,7 +75,8 @@ def protected_resource(
     if not is_secure_uri(resource) or "?" in resource or "#" in resource:
         check.unusable("resource", resource, "an https URL such as 'https://books.example/mcp'")
     parts = urlsplit(resource)
-    path = _WELL_KNOWN + parts.path.removesuffix("/")
+    # SPEC: RFC 9728 section 3.1: a slash right after the host is left out, no other one.
+    path = _WELL_KNOWN + ("" if parts.path == "/" else parts.path)
     guard = bearer_guard(
         check,
         issuer=issuer,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from kit.authoring.options import OptionChecks
@@ -43,7 +44,7 @@ class Settings(NamedTuple):
     Attributes:
         provider: The provider.
         client: The client.
-        key: Identifies provider and client.
+        key: Identifies the login: provider, client, name, and whom it accepts.
         name: The option.
         scope: The scopes, separated by spaces.
         parameters: The option.
@@ -98,8 +99,11 @@ def check_settings(
     after_login: Any,
     after_logout: Any,
     logout_at_provider: Any,
+    accepts: object = None,
 ) -> Settings:
     """Checks the options that every kind of login has.
+
+    `accepts` is whom the login accepts, if not every user of the provider.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -127,7 +131,8 @@ def check_settings(
     return Settings(
         provider=provider,
         client=client,
-        key=client.key_at(provider.issuer),
+        # APPSEC: a login for everybody must not open what a stricter one of the same client guards.
+        key=sha256(f"{client.key_at(provider.issuer)} {name} {accepts}".encode()).hexdigest()[:32],
         name=name,
         scope=" ".join(scopes),
         parameters=parameters,

@@ -96,6 +96,10 @@ class Tokens(msgspec.Struct, frozen=True, omit_defaults=True):
     id_token: str | None = None
     scope: str | None = None
 
+    def __repr__(self) -> str:
+        # APPSEC: a repr ends up in logs and in error pages.
+        return f"Tokens(expires_at={self.expires_at!r}, scope={self.scope!r})"
+
 
 class LoginRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a session keeps of a login.
@@ -115,3 +119,6 @@ class LoginRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     nonce: str | None = None
     auth_time: float | None = None
     acr: str | None = None
+
+    def __repr__(self) -> str:
+        return f"LoginRecord(client={self.client!r}, user={self.user!r}, tokens={self.tokens!r})"
