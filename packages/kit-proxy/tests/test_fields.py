@@ -192,3 +192,25 @@ def test_expect_is_the_servers(run: Any) -> None:
         assert upstream.last.headers["content-length"] == "2"
 
     run(main)
+
+
+@pytest.mark.parametrize("trusts", [False, True])
+def test_names_that_cgi_and_wsgi_servers_confuse(run: Any, trusts: bool) -> None:
+    """To them, X_Real_IP is X-Real-IP."""
+
+    async def main() -> None:
+        upstream = Upstream()
+        proxy = reverse_proxy(
+            "http://backend",
+            client=upstream.client,
+            trust_forwarded=trusts,
+            headers={"x-user": "guest", "x-key": None},
+        )
+        confused = ("x_user", "x_key", "x_forwarded_for", "x-real_ip", "content_length")
+        sent = (*confused, "transfer_encoding", "proxy_authorization", "x_other")
+        headers = [(name.encode(), b"1") for name in sent]
+        await serve(Kit().all("*", proxy), http_scope(headers=headers))
+        assert {*upstream.last.headers} & {*sent} == {"x_other"}
+        assert upstream.last.headers["x-user"] == "guest"
+
+    run(main)

@@ -12,7 +12,7 @@ from anyio import CancelScope, create_task_group, current_time, fail_after
 
 from kit.interface import Context, HTTPException, Request, Response
 
-from ._fields import Line, group_lines, read_lines, select_end_to_end
+from ._fields import Line, group_lines, name_in_cgi, read_lines, select_end_to_end
 from ._forwarded import add_forwarded, add_via, drop_forwarded
 from ._options import Options
 
@@ -55,9 +55,8 @@ async def build_lines(c: Context[Any, Any], target: Target, options: Options) ->
     raw = c.req.raw
     received = read_lines(raw.headers)
     lines = select_end_to_end(received, strict=options.strict_connection_processing)
-    lines = [(name, value) for name, value in lines if name not in _NOT_SENT]
-    if not options.trust_forwarded:
-        lines = drop_forwarded(lines)
+    lines = [(name, value) for name, value in lines if name_in_cgi(name) not in _NOT_SENT]
+    lines = drop_forwarded(lines, trusted=options.trust_forwarded)
     if options.add_forwarded:
         lines = add_forwarded(lines, c, target.prefix)
     if options.via is not None:
