@@ -27,8 +27,8 @@ _IN_PATH = "/%:@!$&'()*+,;=~"
 _IN_QUERY = _IN_PATH + "?"
 _LONE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 # A dot segment, with the parameters that some servers remove before they resolve it (`..;a=b`);
-# backslashes separate for some.
-_DOT_SEGMENT = re.compile(r"(?:\A|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|\Z)")
+# backslashes separate for some. A decoded `?` or `#` ends the path for the next server.
+_DOT_SEGMENT = re.compile(r"(?:\A|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\?#]|\Z)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LAST_PORT = 65535
 # Servers behind servers may decode more than once.
