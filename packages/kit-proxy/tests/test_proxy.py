@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 from upstream_peer import Upstream
 
 from kit import Context, Kit, Response
-from kit.proxy import proxy
+from kit.proxy import proxy, reverse_proxy
 
 
 def collect_failures(app: Kit) -> list[Exception]:
@@ -209,6 +210,20 @@ def test_failures_of_the_upstream_server(run: Any, error: Exception, status: int
         assert "backend" not in await response.text()
 
     run(main)
+
+
+@pytest.mark.parametrize("backends", [("trio", "asyncio"), ("asyncio", "trio")])
+def test_one_app_on_both_event_loops(unused_port: int, backends: tuple[str, str]) -> None:
+    """As in tests that run once on each."""
+    url = f"http://127.0.0.1:{unused_port}"
+    app = Kit().all("/one", lambda c: proxy(c, url)).all("/all/*", reverse_proxy(url))
+
+    async def main() -> None:
+        for path in ("/one", "/all/x"):
+            assert (await app.request(path)).status == 502
+
+    for backend in backends:
+        anyio.run(main, backend=backend)
 
 
 def test_other_errors_are_faults_of_the_app(run: Any) -> None:
