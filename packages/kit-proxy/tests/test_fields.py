@@ -214,3 +214,15 @@ def test_names_that_cgi_and_wsgi_servers_confuse(run: Any, trusts: bool) -> None
         assert upstream.last.headers["x-user"] == "guest"
 
     run(main)
+
+
+def test_chunks_override_a_length(run: Any) -> None:
+    async def main() -> None:
+        upstream = Upstream()
+        app = Kit().all("*", reverse_proxy("http://backend", client=upstream.client))
+        headers = [(b"content-length", b"1"), (b"transfer-encoding", b"chunked")]
+        await serve(app, http_scope(headers=headers, method="POST"), b"abc")
+        assert "content-length" not in upstream.last.headers
+        assert upstream.last.headers["transfer-encoding"] == "chunked"
+
+    run(main)

@@ -24,6 +24,8 @@ _logger = logging.getLogger("kit")
 _CLIENT_CLOSED_REQUEST = 499
 _SWITCHING_PROTOCOLS = 101
 _WITHOUT_CONTENT = frozenset((204, 205, 304))
+# SPEC: RFC 9110, section 8.6; 304 may tell the length of what it stands for.
+_WITHOUT_LENGTH = frozenset((204, 205))
 # The server has answered `100-continue` itself; the others are set from the body and the target.
 _NOT_SENT = frozenset(("expect", "content-length", "host"))
 # The server of the app adds its own.
@@ -145,6 +147,10 @@ async def _convert(
     ]
     version = response.http_version.rpartition("/")[2]
     headers = group_lines(select_response_lines(received, version, target, options))
+    # APPSEC: Transfer-Encoding overrides it (RFC 9112, section 6.3); passed on, it would split the
+    # response for the client.
+    if status in _WITHOUT_LENGTH or any(name == "transfer-encoding" for name, _ in received):
+        headers.pop("content-length", None)
     is_empty = method == "HEAD" or status in _WITHOUT_CONTENT
     if is_empty:
         await response.aclose()
