@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import httpx
 import pytest
-from upstream_peer import Upstream
+from upstream_peer import Upstream, http_scope, serve
 
 from kit import Context, Kit, Response
 from kit.proxy import proxy, reverse_proxy
@@ -224,6 +224,20 @@ def test_one_app_on_both_event_loops(unused_port: int, backends: tuple[str, str]
 
     for backend in backends:
         anyio.run(main, backend=backend)
+
+
+@pytest.mark.parametrize("method", ["CONNECT", "TRACE", "trace"])
+def test_methods_that_would_return_keys_or_open_tunnels(run: Any, method: str) -> None:
+    async def main() -> None:
+        upstream = Upstream()
+        app = Kit().get("*", lambda c: proxy(c, "http://b", client=upstream.client, method=method))
+        assert (await app.request("/")).status == 501
+        app = Kit().all("*", reverse_proxy("http://b", client=upstream.client))
+        status, _ = await serve(app, http_scope(method=method))
+        assert status in (404, 501)
+        assert upstream.requests == []
+
+    run(main)
 
 
 def test_other_errors_are_faults_of_the_app(run: Any) -> None:

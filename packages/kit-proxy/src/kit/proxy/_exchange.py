@@ -23,6 +23,8 @@ _logger = logging.getLogger("kit")
 # The status in access logs for a client that closed the request; it is never sent.
 _CLIENT_CLOSED_REQUEST = 499
 _SWITCHING_PROTOCOLS = 101
+# APPSEC: TRACE returns the request, with the keys that the app has added; CONNECT opens a tunnel.
+_REFUSED_METHODS = frozenset(("CONNECT", "TRACE"))
 _WITHOUT_CONTENT = frozenset((204, 205, 304))
 # SPEC: RFC 9110, section 8.6; 304 may tell the length of what it stands for.
 _WITHOUT_LENGTH = frozenset((204, 205))
@@ -92,9 +94,11 @@ async def pass_on(
         options: The options.
 
     Raises:
-        HTTPException: 502 if the upstream server can't be reached or its response is invalid, 503
-            if all connections are in use, 504 if it takes too long.
+        HTTPException: 501 for CONNECT and TRACE, 502 if the upstream server can't be reached or its
+            response is invalid, 503 if all connections are in use, 504 if it takes too long.
     """
+    if method.upper() in _REFUSED_METHODS:
+        raise HTTPException(501, f"{method.upper()} isn't passed on")
     lines = await build_lines(c, target, options)
     if length is not None and length != "0":
         lines.append(("content-length", length))

@@ -60,9 +60,9 @@ async def proxy(
         The response, as soon as its head has arrived; its body is streamed.
 
     Raises:
-        HTTPException: 400 if the path has dot segments or control characters, in any encoding; 502
-            if the upstream server can't be reached, or its response is invalid; 503 if all
-            connections are in use; 504 if it takes too long.
+        HTTPException: 400 if the path has dot segments or control characters, in any encoding; 501
+            for CONNECT and TRACE; 502 if the upstream server can't be reached, or its response is
+            invalid; 503 if all connections are in use; 504 if it takes too long.
         TypeError: If an option has the wrong type.
         ValueError: If the URL or an option can't be used.
 
