@@ -226,3 +226,19 @@ def test_chunks_override_a_length(run: Any) -> None:
         assert upstream.last.headers["transfer-encoding"] == "chunked"
 
     run(main)
+
+
+def test_connection_hides_nothing_that_a_trusted_proxy_sends(run: Any) -> None:
+    async def main() -> None:
+        upstream = Upstream()
+        app = Kit().all(
+            "*", reverse_proxy("http://backend", client=upstream.client, trust_forwarded=True)
+        )
+        named = ", ".join(name.decode() for name, _ in SPOOFED)
+        await serve(app, http_scope(headers=[*SPOOFED, (b"connection", named.encode())]))
+        passed = forwarded(upstream.last)
+        assert passed["x-forwarded-for"] == "203.0.113.1, 192.0.2.7"
+        assert passed["x-forwarded-user"] == "admin"
+        assert passed["x-real-ip"] == "203.0.113.1"
+
+    run(main)

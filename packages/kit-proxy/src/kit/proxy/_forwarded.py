@@ -10,12 +10,9 @@ from kit.http.addresses import parse_address
 from kit.http.fields import is_token, quoted_string
 from kit.interface import Context
 
-from ._fields import Line, name_in_cgi
+from ._fields import Line, name_in_cgi, tells_origin
 
 __all__ = ("add_forwarded", "add_via", "drop_forwarded")
-
-_X_FORWARDED = "x-forwarded-"
-_OTHERS = frozenset(("forwarded", "x-real-ip"))
 
 
 def drop_forwarded(lines: list[Line], *, trusted: bool) -> list[Line]:
@@ -29,12 +26,8 @@ def drop_forwarded(lines: list[Line], *, trusted: bool) -> list[Line]:
     return [
         (name, value)
         for name, value in lines
-        if not _tells_origin(name_in_cgi(name)) or (trusted and "_" not in name)
+        if not tells_origin(name_in_cgi(name)) or (trusted and "_" not in name)
     ]
-
-
-def _tells_origin(name: str) -> bool:
-    return name in _OTHERS or name.startswith(_X_FORWARDED)
 
 
 def add_forwarded(lines: list[Line], c: Context[Any, Any], prefix: str) -> list[Line]:
