@@ -264,7 +264,7 @@ def test_a_protocol_switch_that_nobody_asked_for(run: Any) -> None:
     "url",
     [
         *("backend", "ftp://backend/", "//backend/", "http://", "http:///x", "http://a@b/"),
-        *("http://a\\@b/", "http://b%40c/", "http://b:99999/", "http://b c/", ""),
+        *("http://a\\@b/", "http://b%40c/", "http://b:99999/", "http://b:0/", "http://b c/", ""),
     ],
 )
 def test_urls_that_cannot_be_used(run: Any, url: str) -> None:

@@ -126,7 +126,7 @@ def _parse_origin(origin: str, url: str) -> httpx.URL:
         parsed = httpx.URL(origin)
     except (httpx.InvalidURL, ValueError):
         raise _unusable(url) from None
-    if not parsed.host or not 0 < (parsed.port or 1) <= _LAST_PORT:
+    if not parsed.host or (parsed.port is not None and not 0 < parsed.port <= _LAST_PORT):
         raise _unusable(url)
     return parsed
 
