@@ -103,11 +103,16 @@ async def pass_on(
     if length is not None and length != "0":
         lines.append(("content-length", length))
     deadline = None if options.total_timeout is None else current_time() + options.total_timeout
+    try:
+        with _until(deadline):  # the client may send its first chunk late, or never
+            content = await _prepare_upload(body, length)
+    except TimeoutError as error:
+        raise _as_http_error(error, target.url) from error
     upstream_request = httpx.Request(
         method,
         target.url,
         headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in lines],
-        content=await _prepare_upload(body, length),
+        content=content,
         extensions={
             "timeout": {
                 "connect": options.connect_timeout,
