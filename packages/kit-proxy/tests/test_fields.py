@@ -192,3 +192,53 @@ def test_expect_is_the_servers(run: Any) -> None:
         assert upstream.last.headers["content-length"] == "2"
 
     run(main)
+
+
+@pytest.mark.parametrize("trusts", [False, True])
+def test_names_that_cgi_and_wsgi_servers_confuse(run: Any, trusts: bool) -> None:
+    """To them, X_Real_IP is X-Real-IP."""
+
+    async def main() -> None:
+        upstream = Upstream()
+        proxy = reverse_proxy(
+            "http://backend",
+            client=upstream.client,
+            trust_forwarded=trusts,
+            headers={"x-user": "guest", "x-key": None},
+        )
+        confused = ("x_user", "x_key", "x_forwarded_for", "x-real_ip", "content_length")
+        sent = (*confused, "transfer_encoding", "proxy_authorization", "x_other")
+        headers = [(name.encode(), b"1") for name in sent]
+        await serve(Kit().all("*", proxy), http_scope(headers=headers))
+        assert {*upstream.last.headers} & {*sent} == {"x_other"}
+        assert upstream.last.headers["x-user"] == "guest"
+
+    run(main)
+
+
+def test_chunks_override_a_length(run: Any) -> None:
+    async def main() -> None:
+        upstream = Upstream()
+        app = Kit().all("*", reverse_proxy("http://backend", client=upstream.client))
+        headers = [(b"content-length", b"1"), (b"transfer-encoding", b"chunked")]
+        await serve(app, http_scope(headers=headers, method="POST"), b"abc")
+        assert "content-length" not in upstream.last.headers
+        assert upstream.last.headers["transfer-encoding"] == "chunked"
+
+    run(main)
+
+
+def test_connection_hides_nothing_that_a_trusted_proxy_sends(run: Any) -> None:
+    async def main() -> None:
+        upstream = Upstream()
+        app = Kit().all(
+            "*", reverse_proxy("http://backend", client=upstream.client, trust_forwarded=True)
+        )
+        named = ", ".join(name.decode() for name, _ in SPOOFED)
+        await serve(app, http_scope(headers=[*SPOOFED, (b"connection", named.encode())]))
+        passed = forwarded(upstream.last)
+        assert passed["x-forwarded-for"] == "203.0.113.1, 192.0.2.7"
+        assert passed["x-forwarded-user"] == "admin"
+        assert passed["x-real-ip"] == "203.0.113.1"
+
+    run(main)

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+import anyio
 import httpx
 import pytest
-from upstream_peer import Upstream
+from upstream_peer import Upstream, http_scope, serve
 
 from kit import Context, Kit, Response
-from kit.proxy import proxy
+from kit.proxy import proxy, reverse_proxy
 
 
 def collect_failures(app: Kit) -> list[Exception]:
@@ -211,6 +212,34 @@ def test_failures_of_the_upstream_server(run: Any, error: Exception, status: int
     run(main)
 
 
+@pytest.mark.parametrize("backends", [("trio", "asyncio"), ("asyncio", "trio")])
+def test_one_app_on_both_event_loops(unused_port: int, backends: tuple[str, str]) -> None:
+    """As in tests that run once on each."""
+    url = f"http://127.0.0.1:{unused_port}"
+    app = Kit().all("/one", lambda c: proxy(c, url)).all("/all/*", reverse_proxy(url))
+
+    async def main() -> None:
+        for path in ("/one", "/all/x"):
+            assert (await app.request(path)).status == 502
+
+    for backend in backends:
+        anyio.run(main, backend=backend)
+
+
+@pytest.mark.parametrize("method", ["CONNECT", "TRACE", "trace"])
+def test_methods_that_would_return_keys_or_open_tunnels(run: Any, method: str) -> None:
+    async def main() -> None:
+        upstream = Upstream()
+        app = Kit().get("*", lambda c: proxy(c, "http://b", client=upstream.client, method=method))
+        assert (await app.request("/")).status == 501
+        app = Kit().all("*", reverse_proxy("http://b", client=upstream.client))
+        status, _ = await serve(app, http_scope(method=method))
+        assert status in (404, 501)
+        assert upstream.requests == []
+
+    run(main)
+
+
 def test_other_errors_are_faults_of_the_app(run: Any) -> None:
     async def respond(request: httpx.Request) -> httpx.Response:
         raise KeyError("bug")
@@ -235,7 +264,7 @@ def test_a_protocol_switch_that_nobody_asked_for(run: Any) -> None:
     "url",
     [
         *("backend", "ftp://backend/", "//backend/", "http://", "http:///x", "http://a@b/"),
-        *("http://a\\@b/", "http://b%40c/", "http://b:99999/", "http://b c/", ""),
+        *("http://a\\@b/", "http://b%40c/", "http://b:99999/", "http://b:0/", "http://b c/", ""),
     ],
 )
 def test_urls_that_cannot_be_used(run: Any, url: str) -> None:

@@ -138,11 +138,14 @@ def test_types_that_are_wrong(options: Any) -> None:
         ("http://other/base/a", "http://other/base/a"),
         ("//backend/base/a", "//backend/base/a"),
         ("http://[bad", "http://[bad"),
+        ("/base/a#%E2%82%AC%0d%0aX:1", "/root/api/a#%E2%82%AC%0d%0aX:1"),
+        # UTF-8, which header values carry as latin-1
+        ("/base/caf\xc3\xa9?\xc3\xa9#\xc3\xa9", "/root/api/caf%C3%A9?%C3%A9#%C3%A9"),
     ],
 )
 def test_redirects_lead_through_the_proxy(run: Any, location: str, expected: str) -> None:
     async def respond(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(302, headers={"location": location})
+        return httpx.Response(302, headers={"location": location.encode("latin-1")})
 
     async def main() -> None:
         upstream = Upstream(respond)

@@ -226,6 +226,18 @@ def test_total_timeout_before_the_response(run: Any) -> None:
     run(main)
 
 
+def test_total_timeout_before_the_first_chunk(run: Any) -> None:
+    async def main() -> None:
+        upstream = Upstream()
+        client = Client()  # neither sends nor leaves
+        client.wants_more.set()
+        await app_of(upstream, total_timeout=0.01)(post(), client.receive, client.send)
+        assert client.sent[0]["status"] == 504
+        assert upstream.requests == []
+
+    run(main)
+
+
 def test_total_timeout_within_the_body(run: Any) -> None:
     async def slow() -> AsyncIterator[bytes]:
         yield b"first"

@@ -57,6 +57,8 @@ class Server:
             response = ws.respond(HTTPStatus.FOUND, "")
             response.headers["Location"] = f"http://127.0.0.1:{self.port}/base/echo"
             return response
+        if request.path.startswith("/base/unchanged"):
+            return ws.respond(HTTPStatus.NOT_MODIFIED, "")
         return None
 
     def _converse(self, ws: ServerConnection) -> None:
@@ -175,7 +177,7 @@ def test_large_messages_of_the_upstream_server(run: Any, server: Server) -> None
     run(main)
 
 
-@pytest.mark.parametrize(("path", "status"), [("refused", 401), ("moved", 302)])
+@pytest.mark.parametrize(("path", "status"), [("refused", 401), ("moved", 302), ("unchanged", 304)])
 def test_refusals_are_passed_on(run: Any, server: Server, path: str, status: int) -> None:
     async def main() -> None:
         with pytest.raises(WebSocketRefusedError) as caught:
@@ -186,7 +188,7 @@ def test_refusals_are_passed_on(run: Any, server: Server, path: str, status: int
         if status == 401:
             assert "log in first" in await response.text()
             assert response.headers.get("www-authenticate") == "Bearer"
-        else:
+        elif status == 302:
             assert response.headers.get("location") == "/live/echo"
 
     run(main)
@@ -245,6 +247,17 @@ def test_fields_of_the_handshake(run: Any, server: Server, preserves: bool) -> N
         assert seen.get_all("via") == ["1.1 kit"]
         expected = "public.example:81" if preserves else f"127.0.0.1:{server.port}"
         assert seen.get_all("host") == [expected]
+
+    run(main)
+
+
+@pytest.mark.parametrize("host", ["a:99999", "[1::::]", "[1.2.3.4]", "a@b", "a/b", ""])
+def test_hosts_that_no_url_can_have(run: Any, server: Server, host: str) -> None:
+    async def main() -> None:
+        with pytest.raises(WebSocketRefusedError) as caught:
+            async with opened(app_of(server, preserve_host=True), "echo", headers={"host": host}):
+                pass
+        assert caught.value.response.status == 400
 
     run(main)
 

@@ -10,6 +10,8 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
+from kit.authoring.event_loops import running_trio
+
 __all__ = ("UpstreamClient", "default_client")
 
 _KEEP_ALIVE_S = 60.0
@@ -41,15 +43,19 @@ class UpstreamClient:
         self._max_connections = max_connections
         self.ssl_context = ssl_context
         self._pooled: httpx.AsyncClient | None = None
-        self._single: httpx.AsyncClient | None = None
+        # A client stays with the kind of event loop that has first used it: asyncio's or trio's.
+        self._single: dict[bool, httpx.AsyncClient] = {}
         self._users = 0
 
     def get(self) -> httpx.AsyncClient:
         """Returns the client to use now."""
-        client = self._given or self._pooled or self._single
-        if client is None:
-            client = self._single = self._create(keeps_alive=False)
-        return client
+        client = self._given or self._pooled
+        if client is not None:
+            return client
+        is_trio = running_trio() is not None
+        if is_trio not in self._single:
+            self._single[is_trio] = self._create(keeps_alive=False)
+        return self._single[is_trio]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

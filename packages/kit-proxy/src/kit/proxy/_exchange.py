@@ -12,7 +12,7 @@ from anyio import CancelScope, create_task_group, current_time, fail_after
 
 from kit.interface import Context, HTTPException, Request, Response
 
-from ._fields import Line, group_lines, read_lines, select_end_to_end
+from ._fields import Line, group_lines, name_in_cgi, read_lines, select_end_to_end
 from ._forwarded import add_forwarded, add_via, drop_forwarded
 from ._options import Options
 
@@ -23,7 +23,11 @@ _logger = logging.getLogger("kit")
 # The status in access logs for a client that closed the request; it is never sent.
 _CLIENT_CLOSED_REQUEST = 499
 _SWITCHING_PROTOCOLS = 101
+# APPSEC: TRACE returns the request, with the keys that the app has added; CONNECT opens a tunnel.
+_REFUSED_METHODS = frozenset(("CONNECT", "TRACE"))
 _WITHOUT_CONTENT = frozenset((204, 205, 304))
+# SPEC: RFC 9110, section 8.6; 304 may tell the length of what it stands for.
+_WITHOUT_LENGTH = frozenset((204, 205))
 # The server has answered `100-continue` itself; the others are set from the body and the target.
 _NOT_SENT = frozenset(("expect", "content-length", "host"))
 # The server of the app adds its own.
@@ -55,9 +59,8 @@ async def build_lines(c: Context[Any, Any], target: Target, options: Options) ->
     raw = c.req.raw
     received = read_lines(raw.headers)
     lines = select_end_to_end(received, strict=options.strict_connection_processing)
-    lines = [(name, value) for name, value in lines if name not in _NOT_SENT]
-    if not options.trust_forwarded:
-        lines = drop_forwarded(lines)
+    lines = [(name, value) for name, value in lines if name_in_cgi(name) not in _NOT_SENT]
+    lines = drop_forwarded(lines, trusted=options.trust_forwarded)
     if options.add_forwarded:
         lines = add_forwarded(lines, c, target.prefix)
     if options.via is not None:
@@ -91,18 +94,25 @@ async def pass_on(
         options: The options.
 
     Raises:
-        HTTPException: 502 if the upstream server can't be reached or its response is invalid, 503
-            if all connections are in use, 504 if it takes too long.
+        HTTPException: 501 for CONNECT and TRACE, 502 if the upstream server can't be reached or its
+            response is invalid, 503 if all connections are in use, 504 if it takes too long.
     """
+    if method.upper() in _REFUSED_METHODS:
+        raise HTTPException(501, f"{method.upper()} isn't passed on")
     lines = await build_lines(c, target, options)
     if length is not None and length != "0":
         lines.append(("content-length", length))
     deadline = None if options.total_timeout is None else current_time() + options.total_timeout
+    try:
+        with _until(deadline):  # the client may send its first chunk late, or never
+            content = await _prepare_upload(body, length)
+    except TimeoutError as error:
+        raise _as_http_error(error, target.url) from error
     upstream_request = httpx.Request(
         method,
         target.url,
         headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in lines],
-        content=await _prepare_upload(body, length),
+        content=content,
         extensions={
             "timeout": {
                 "connect": options.connect_timeout,
@@ -146,6 +156,10 @@ async def _convert(
     ]
     version = response.http_version.rpartition("/")[2]
     headers = group_lines(select_response_lines(received, version, target, options))
+    # APPSEC: Transfer-Encoding overrides it (RFC 9112, section 6.3); passed on, it would split the
+    # response for the client.
+    if status in _WITHOUT_LENGTH or any(name == "transfer-encoding" for name, _ in received):
+        headers.pop("content-length", None)
     is_empty = method == "HEAD" or status in _WITHOUT_CONTENT
     if is_empty:
         await response.aclose()

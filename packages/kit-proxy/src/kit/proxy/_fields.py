@@ -8,7 +8,14 @@ from collections.abc import Iterable
 from kit.http.fields import is_token, list_members
 from kit.interface import Headers
 
-__all__ = ("Line", "group_lines", "read_lines", "select_end_to_end")
+__all__ = (
+    "Line",
+    "group_lines",
+    "name_in_cgi",
+    "read_lines",
+    "select_end_to_end",
+    "tells_origin",
+)
 
 Line = tuple[str, str]
 """A field: its name in lower case, and its value."""
@@ -21,7 +28,22 @@ _HOP_BY_HOP = frozenset(
         *("transfer-encoding", "upgrade"),
     )
 )
+_FORWARDED = frozenset(("forwarded", "x-real-ip"))
+_X_FORWARDED = "x-forwarded-"
 _PROXY = "proxy-"  # Proxy-Authenticate, Proxy-Authorization, Proxy-Connection, ...
+
+
+def name_in_cgi(name: str) -> str:
+    """Returns the name that a field has for servers that read `x_real_ip` as X-Real-IP.
+
+    SPEC: RFC 3875 section 4.1.18, and therefore WSGI: both names are HTTP_X_REAL_IP.
+    """
+    return name.replace("_", "-")
+
+
+def tells_origin(name: str) -> bool:
+    """Tells whether a field says where a request came from."""
+    return name in _FORWARDED or name.startswith(_X_FORWARDED)
 
 
 def read_lines(headers: Headers) -> list[Line]:
@@ -43,7 +65,8 @@ def select_end_to_end(lines: Iterable[Line], *, strict: bool) -> list[Line]:
 
     Args:
         lines: The lines.
-        strict: Whether the fields that Connection names are also left out.
+        strict: Whether the fields that Connection names are also left out. Those that say where a
+            request came from stay: a client must not hide it from the upstream server.
     """
     lines = list(lines)
     named: set[str] = set()
@@ -54,8 +77,12 @@ def select_end_to_end(lines: Iterable[Line], *, strict: bool) -> list[Line]:
     return [
         (name, value)
         for name, value in lines
-        if name not in _HOP_BY_HOP and name not in named and not name.startswith(_PROXY)
+        if (name not in named or tells_origin(name)) and not _is_hop_by_hop(name_in_cgi(name))
     ]
+
+
+def _is_hop_by_hop(name: str) -> bool:
+    return name in _HOP_BY_HOP or name.startswith(_PROXY)
 
 
 def group_lines(lines: Iterable[Line]) -> dict[str, list[str]]:

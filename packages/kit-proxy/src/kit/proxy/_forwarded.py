@@ -10,20 +10,23 @@ from kit.http.addresses import parse_address
 from kit.http.fields import is_token, quoted_string
 from kit.interface import Context
 
-from ._fields import Line
+from ._fields import Line, name_in_cgi, tells_origin
 
 __all__ = ("add_forwarded", "add_via", "drop_forwarded")
 
-_X_FORWARDED = "x-forwarded-"
-_OTHERS = frozenset(("forwarded", "x-real-ip"))
 
+def drop_forwarded(lines: list[Line], *, trusted: bool) -> list[Line]:
+    """Returns the lines without those that say where a request came from; any client sends them.
 
-def drop_forwarded(lines: list[Line]) -> list[Line]:
-    """Returns the lines without those that say where a request came from; any client sends them."""
+    Args:
+        lines: The lines.
+        trusted: Whether a trusted proxy has sent them. Those with a `_`, such as X_Forwarded_For,
+            are left out even then: a proxy sends none, but may pass on those of a client.
+    """
     return [
         (name, value)
         for name, value in lines
-        if name not in _OTHERS and not name.startswith(_X_FORWARDED)
+        if not tells_origin(name_in_cgi(name)) or (trusted and "_" not in name)
     ]
 
 

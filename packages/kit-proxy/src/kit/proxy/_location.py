@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import httpx
 
 __all__ = ("rewrite_location",)
+
+_ASCII = bytes(range(128)).decode("ascii")
 
 
 def rewrite_location(location: str, base: httpx.URL, prefix: str) -> str:
@@ -21,8 +25,10 @@ def rewrite_location(location: str, base: httpx.URL, prefix: str) -> str:
     Returns:
         The path that leads there through the proxy; other values unchanged.
     """
+    # Bytes beyond ASCII, which many servers send as UTF-8, stay those bytes.
+    encoded, mark, fragment = quote(location, safe=_ASCII, encoding="latin-1").partition("#")
     try:
-        url = httpx.URL(location)
+        url = httpx.URL(encoded)
         if url.is_absolute_url:
             is_here = (url.scheme, url.host, url.port) == (base.scheme, base.host, base.port)
         else:
@@ -38,5 +44,6 @@ def rewrite_location(location: str, base: httpx.URL, prefix: str) -> str:
     path = path.replace("\\", "%5C") or "/"
     if path.startswith("//"):
         path = f"/.{path}"
-    fragment = f"#{url.fragment}" if url.fragment else ""
-    return f"{path}?{query}{fragment}" if query else path + fragment
+    # As sent: decoded, it could have a line break.
+    end = mark + fragment
+    return f"{path}?{query}{end}" if query else path + end

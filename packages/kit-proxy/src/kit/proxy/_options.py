@@ -13,7 +13,7 @@ from kit.authoring.options import OptionChecks
 from kit.http.fields import is_field_value, is_token
 from kit.interface import Context
 
-from ._fields import Line
+from ._fields import Line, name_in_cgi
 
 __all__ = ("HeadersOption", "Options", "ProxyOptions", "check_options")
 
@@ -68,9 +68,9 @@ class Options(NamedTuple):
         replaced = await call(headers, c) if callable(headers) else headers
         if replaced is not headers:
             replaced = check_headers(OptionChecks("kit.proxy"), replaced)
-        names = {name.lower() for name in replaced}
+        names = {name_in_cgi(name.lower()) for name in replaced}
         own = [(name.lower(), value) for name, value in replaced.items() if value is not None]
-        return [(name, value) for name, value in lines if name not in names] + own
+        return [(name, value) for name, value in lines if name_in_cgi(name) not in names] + own
 
 
 def check_options(

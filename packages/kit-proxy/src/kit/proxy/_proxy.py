@@ -60,9 +60,9 @@ async def proxy(
         The response, as soon as its head has arrived; its body is streamed.
 
     Raises:
-        HTTPException: 400 if the path has dot segments or control characters, in any encoding; 502
-            if the upstream server can't be reached, or its response is invalid; 503 if all
-            connections are in use; 504 if it takes too long.
+        HTTPException: 400 if the path has dot segments or control characters, in any encoding; 501
+            for CONNECT and TRACE; 502 if the upstream server can't be reached, or its response is
+            invalid; 503 if all connections are in use; 504 if it takes too long.
         TypeError: If an option has the wrong type.
         ValueError: If the URL or an option can't be used.
 
@@ -119,7 +119,9 @@ async def send_on(
     if body is ...:
         # If a handler has read the body, `c.req` has kept it.
         body = await c.req.bytes() if request.body_used else request.body
-        if body is not None and not isinstance(body, bytes):
+        # SPEC: RFC 9112, section 6.3: Transfer-Encoding overrides Content-Length.
+        is_stream = body is not None and not isinstance(body, bytes)
+        if is_stream and "transfer-encoding" not in request.headers:
             length = request.headers.get("content-length")
     # An app has only this class of responses; a package names it so that apps can as well.
     response = await pass_on(c, request, method, body, length, target, client, options)

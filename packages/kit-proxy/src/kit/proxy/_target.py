@@ -27,8 +27,8 @@ _IN_PATH = "/%:@!$&'()*+,;=~"
 _IN_QUERY = _IN_PATH + "?"
 _LONE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 # A dot segment, with the parameters that some servers remove before they resolve it (`..;a=b`);
-# backslashes separate for some.
-_DOT_SEGMENT = re.compile(r"(?:\A|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|\Z)")
+# backslashes separate for some. A decoded `?` or `#` ends the path for the next server.
+_DOT_SEGMENT = re.compile(r"(?:\A|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\?#]|\Z)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LAST_PORT = 65535
 # Servers behind servers may decode more than once.
@@ -126,7 +126,7 @@ def _parse_origin(origin: str, url: str) -> httpx.URL:
         parsed = httpx.URL(origin)
     except (httpx.InvalidURL, ValueError):
         raise _unusable(url) from None
-    if not parsed.host or not 0 < (parsed.port or 1) <= _LAST_PORT:
+    if not parsed.host or (parsed.port is not None and not 0 < parsed.port <= _LAST_PORT):
         raise _unusable(url)
     return parsed
 

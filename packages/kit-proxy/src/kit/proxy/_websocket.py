@@ -13,6 +13,7 @@ from typing import Any
 
 from kit.authoring.event_loops import running_trio
 from kit.authoring.tasks import DetachedTask, Signal
+from kit.http.addresses import parse_address
 from kit.interface import Context, HTTPException, Request, Response
 from kit.interface.websocket import check_close
 from kit.websocket import Handshake, get_handshake
@@ -33,9 +34,13 @@ __all__ = ("relay",)
 _logger = logging.getLogger("kit")
 
 _SCHEMES = {"http": "ws", "https": "wss"}
+_NOT_MODIFIED = 304
 _OF_HANDSHAKE = "sec-websocket-"
 # SPEC: RFC 3986 section 3.2.2, without a user.
-_HOST = re.compile(r"(?:[0-9A-Za-z._~-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_HOST = re.compile(
+    r"(?:[0-9A-Za-z._~-]+|\[(?P<v6>[0-9A-Fa-f]*:[0-9A-Fa-f:.]+)\])(?::(?P<port>[0-9]{1,5}))?"
+)
+_LAST_PORT = 65535
 # SPEC: RFC 6455 section 7.4.1, and the registry of IANA for 1014.
 _NORMAL, _GOING_AWAY, _NO_CODE, _LOST = 1000, 1001, 1005, 1006
 _TOO_LARGE, _FAULT, _BAD_GATEWAY = 1009, 1011, 1014
@@ -87,7 +92,7 @@ def _connect(
     place: dict[str, Any] = {}
     host = next((value for name, value in lines if name == "host"), None)
     if host is not None:
-        if not _HOST.fullmatch(host):
+        if not _is_host(host):
             raise HTTPException(400, "The Host is invalid")
         # The library writes the host of the URL to Host, and connects to this place.
         place = {"host": url.host, "port": url.port or (443 if scheme == "wss" else 80)}
@@ -112,6 +117,14 @@ def _connect(
         **place,
     )
     return connection
+
+
+def _is_host(text: str) -> bool:
+    """Tells whether a Host can be a part of a URL, as the library expects it."""
+    found = _HOST.fullmatch(text)
+    if found is None or int(found["port"] or 0) > _LAST_PORT:
+        return False
+    return found["v6"] is None or parse_address(found["v6"]) is not None
 
 
 def _connect_class() -> Any:
@@ -183,9 +196,9 @@ class _Relay:
         if isinstance(failure, InvalidStatus):
             response = failure.response
             headers = group_lines(self._select_lines(response))
-            headers.pop("content-length", None)
             if response.status_code >= 300:
-                return self._c.body(response.body or b"", response.status_code, headers)
+                body = None if response.status_code == _NOT_MODIFIED else response.body or b""
+                return self._c.body(body, response.status_code, headers)
         status, message = 502, "The upstream server can't be reached"
         if isinstance(failure, TimeoutError):
             status, message = 504, "The upstream server takes too long"
@@ -200,7 +213,11 @@ class _Relay:
     def _select_lines(self, response: Any) -> list[Line]:
         received = [(name.lower(), value) for name, value in response.headers.raw_items()]
         lines = select_response_lines(received, "1.1", self._target, self._options)
-        return [line for line in lines if not line[0].startswith(_OF_HANDSHAKE)]
+        return [
+            (name, value)
+            for name, value in lines
+            if name != "content-length" and not name.startswith(_OF_HANDSHAKE)
+        ]
 
     def _stop(self) -> None:
         """Ends the task if middleware has refused the connection."""
