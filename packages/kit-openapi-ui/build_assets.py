@@ -89,7 +89,7 @@ def read_components(root: Path = ROOT) -> dict[str, list[dict[str, str]]]:
 
 
 def is_built(places: Places) -> bool:
-    """Tells whether all files are there, unchanged, and of the pinned versions."""
+    """Returns whether all files are there, unchanged, and of the pinned versions."""
     try:
         manifest = json.loads((places.assets / "manifest.json").read_text(encoding="utf-8"))
         files = {name: _digest(places.assets / name) for name in manifest["files"]}

@@ -35,7 +35,7 @@ def test_the_rest_is_appended(run: Any, pattern: str, target: str, expected: str
     async def main() -> None:
         upstream = Upstream()
         app = Kit().all(pattern, backend(upstream))
-        for root in ("", "/root"):
+        for root in ("", "/shop"):
             scope = http_scope(root.encode() + target.encode(), root_path=root)
             assert (await serve(app, scope))[0] == 200
             assert upstream.last.url.raw_path == expected.encode()
@@ -126,10 +126,10 @@ def test_types_that_are_wrong(options: Any) -> None:
 @pytest.mark.parametrize(
     ("location", "expected"),
     [
-        ("http://backend/base/a?b=1#c", "/root/api/a?b=1#c"),
-        ("http://backend:80/base/a", "/root/api/a"),
-        ("/base/a", "/root/api/a"),
-        ("/base", "/root/api"),
+        ("http://backend/base/a?b=1#c", "/shop/api/a?b=1#c"),
+        ("http://backend:80/base/a", "/shop/api/a"),
+        ("/base/a", "/shop/api/a"),
+        ("/base", "/shop/api"),
         ("a", "a"),
         ("?a", "?a"),
         ("https://backend/base/a", "https://backend/base/a"),
@@ -138,9 +138,9 @@ def test_types_that_are_wrong(options: Any) -> None:
         ("http://other/base/a", "http://other/base/a"),
         ("//backend/base/a", "//backend/base/a"),
         ("http://[bad", "http://[bad"),
-        ("/base/a#%E2%82%AC%0d%0aX:1", "/root/api/a#%E2%82%AC%0d%0aX:1"),
+        ("/base/a#%E2%82%AC%0d%0aX:1", "/shop/api/a#%E2%82%AC%0d%0aX:1"),
         # UTF-8, which header values carry as latin-1
-        ("/base/caf\xc3\xa9?\xc3\xa9#\xc3\xa9", "/root/api/caf%C3%A9?%C3%A9#%C3%A9"),
+        ("/base/caf\xc3\xa9?\xc3\xa9#\xc3\xa9", "/shop/api/caf%C3%A9?%C3%A9#%C3%A9"),
     ],
 )
 def test_redirects_lead_through_the_proxy(run: Any, location: str, expected: str) -> None:
@@ -151,7 +151,7 @@ def test_redirects_lead_through_the_proxy(run: Any, location: str, expected: str
         upstream = Upstream(respond)
         for rewrites, value in ((True, expected), (False, location)):
             app = Kit().all("/api/*", backend(upstream, rewrite_location=rewrites))
-            scope = http_scope(b"/root/api/x", root_path="/root")
+            scope = http_scope(b"/shop/api/x", root_path="/shop")
             _, headers = await serve(app, scope)
             assert headers["location"] == value
 

@@ -246,7 +246,7 @@ async def test_path_of_a_request(client: Any) -> None:
     app = Kit(get_path=get_path).get("/x/@me/a%2Fb", lambda c: c.text("found"))
     assert await (await app.request("/%40me/a%2fb?c")).text() == "found"
     answer = await client().ask(
-        app, "/root/@me/a/b", raw_path=b"/root/%40me/a%2fb", root_path="/root"
+        app, "/shop/@me/a/b", raw_path=b"/shop/%40me/a%2fb", root_path="/shop"
     )
     assert answer.body == b"found"
     assert seen == ["/@me/a%2Fb"] * 2

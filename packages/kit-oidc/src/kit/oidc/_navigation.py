@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells pages that a browser opens from requests of scripts and programs."""
+"""Distinguishes pages that a browser opens from requests of scripts and programs."""
 
 from __future__ import annotations
 

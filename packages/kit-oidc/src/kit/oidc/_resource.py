@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells clients of an API, such as MCP clients, where they get access tokens (RFC 9728)."""
+"""The metadata by which clients of an API, such as MCP, find access tokens (RFC 9728)."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Components:
         return [*self.found.values(), *self._with_optional.values()]
 
     def name(self, used: Any) -> tuple[Any, dict[str, Schema]]:
-        """Gives the components that are used their names.
+        """Names the components that are used.
 
         Args:
             used: The schemas of a document.
@@ -224,7 +224,7 @@ def _candidates(name: str, schema: Schema) -> Iterator[str]:
 
 
 def _make_titles_unique(components: Mapping[str, Schema]) -> None:
-    """Gives components that share a title their names as titles: tools name classes by them."""
+    """Replaces titles that components share by their names, since tools name classes by titles."""
     for schema in components.values():
         if "[" in str(schema.get("title", "")):
             schema["title"] = _MODULES.sub("", schema["title"])

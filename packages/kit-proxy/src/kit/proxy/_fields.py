@@ -42,7 +42,7 @@ def name_in_cgi(name: str) -> str:
 
 
 def tells_origin(name: str) -> bool:
-    """Tells whether a field says where a request came from."""
+    """Returns whether a field says where a request came from."""
     return name in _FORWARDED or name.startswith(_X_FORWARDED)
 
 

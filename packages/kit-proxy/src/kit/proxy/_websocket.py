@@ -120,7 +120,7 @@ def _connect(
 
 
 def _is_host(text: str) -> bool:
-    """Tells whether a Host can be a part of a URL, as the library expects it."""
+    """Returns whether a Host can be a part of a URL, as the library expects it."""
     found = _HOST.fullmatch(text)
     if found is None or int(found["port"] or 0) > _LAST_PORT:
         return False
